@@ -8,7 +8,8 @@ LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 # The race detector needs a C compiler; without one the same tests run without it.
 RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 
-DEVCLUSTER_SRC := $(shell find devcluster -path devcluster/nodes -prune -o -name '*.go' -not -name '*_test.go' -print -o -name '*.yaml' -print) devcluster/go.mod devcluster/go.sum
+DEVCLUSTER_SRC := $(shell find devcluster/cmd/devcluster -name '*.go' -not -name '*_test.go' -print -o -name '*.yaml' -print) \
+	devcluster/cmd/devcluster/go.mod devcluster/cmd/devcluster/go.sum
 NODES_SRC      := $(shell find devcluster/nodes -name '*.go') devcluster/nodes/go.mod devcluster/nodes/go.sum
 ARMATURE_SRC   := $(shell find api builder cmd config/crd events internal operators store \
 	-path '*/testdata' -prune -o -type f -not -name '*_test.go' -print) go.mod go.sum
@@ -32,7 +33,7 @@ bin/armature: $(ARMATURE_SRC)
 
 bin/devcluster: $(DEVCLUSTER_SRC)
 	@hack/say-first-build.sh bin/devcluster "5 to 10 minutes on 2 cores: it compiles all of Kubernetes"
-	cd devcluster && go build -o ../$@ ./cmd/devcluster
+	go build -C devcluster/cmd/devcluster -o $(CURDIR)/$@ .
 
 nodes: bin/nodes/pause.tar ## Build the programs of nodes with real containers (devcluster up --containers) into bin/nodes; needs Linux
 
@@ -157,10 +158,10 @@ suite-programs:
 	@$(SUITE) -name programs -packages "$$(hack/integration-packages.sh programs | xargs)" -- $(QUICK) $(ONE) -timeout 30m
 
 suite-localnode:
-	@$(SUITE) -name localnode -C devcluster -packages "./internal/localnode/..." -- $(QUICK) $(RACE)
+	@$(SUITE) -name localnode -C devcluster/cmd/devcluster -packages "./internal/localnode/..." -- $(QUICK) $(RACE)
 
 suite-devcluster:
-	@$(SUITE) -name devcluster -C devcluster -packages "$$(cd devcluster && go list ./... | grep -v /localnode | xargs)" -- $(QUICK)
+	@$(SUITE) -name devcluster -C devcluster/cmd/devcluster -packages "$$(cd devcluster/cmd/devcluster && go list ./... | grep -v /localnode | xargs)" -- $(QUICK)
 
 suite-bench:
 	@$(SUITE) -name bench -C bench -- $(QUICK) $(ONE) -timeout 30m
@@ -179,7 +180,7 @@ e2e: ## Test end to end on nodes that run containers: the image, the chart, and 
 test-nodes: ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
 	@hack/needs-of-nodes.sh run
 	@$(MAKE) --no-print-directory nodes
-	cd devcluster && go test -tags nodes -timeout 20m -run TestContainers ./cmd/devcluster
+	cd devcluster/cmd/devcluster && go test -tags nodes -timeout 20m -run TestContainers .
 
 test-long: build released-tools bin/suites ## Run what takes minutes by its nature in its full size: properties, fuzz, and tests that ask for it
 	@hack/test-long.sh
@@ -196,7 +197,7 @@ bin/purity: $(wildcard tools/purity/*.go tools/purity/analyzer/*.go) tools/purit
 lint: bin/purity ## Run golangci-lint in each module, and look for Plans that aren't pure
 	go vet -vettool=$(CURDIR)/bin/purity ./operators/... ./dsoi/... ./examples/... ./compat/...
 	$(LINT) run --allow-parallel-runners ./...
-	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
+	cd devcluster/cmd/devcluster && $(LINT) run --allow-parallel-runners --config=../../../.golangci.yml ./...
 	cd devcluster/nodes && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/gen && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
 	cd tools/image && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
@@ -220,7 +221,7 @@ check-generated: generate ## Fail if something generated is not what it would be
 
 tidy: ## Run go mod tidy in each module
 	go mod tidy
-	cd devcluster && go mod tidy
+	cd devcluster/cmd/devcluster && go mod tidy
 	cd devcluster/nodes && go mod tidy
 	cd tools/gen && go mod tidy
 	cd tools/image && go mod tidy
@@ -235,7 +236,7 @@ tidy: ## Run go mod tidy in each module
 
 check-tidy: ## Fail if a go.mod is not tidy
 	go mod tidy -diff
-	cd devcluster && go mod tidy -diff
+	cd devcluster/cmd/devcluster && go mod tidy -diff
 	cd devcluster/nodes && go mod tidy -diff
 	cd tools/gen && go mod tidy -diff
 	cd tools/image && go mod tidy -diff

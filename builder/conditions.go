@@ -23,12 +23,14 @@ import (
 //	Stalled      nothing changes until someone changes the spec or the cluster
 //	Contested    another writer changes children repeatedly; set only then
 //	Paused       someone has paused the owner; set only then, and the other conditions stay as they are
+//	Undone       someone has undone the last disruptive change; set only then, beside Paused
 //	RolledOut    with phases, after the first completed revision; the message names the last completed one
 func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) {
 		return
 	}
 	r.setPaused(conditions, generation, now)
+	r.setUndone(conditions, generation, now)
 	if r.paused {
 		return
 	}

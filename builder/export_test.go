@@ -3,6 +3,7 @@ package builder
 import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/turns"
 )
@@ -16,6 +17,12 @@ func Contested(r Result) []ChildStatus { return r.contested() }
 // Quarantined gives an operator without a manager the record of a quarantine; package quarantine does so for those of a manager.
 func Quarantined[T client.Object](o *Operator[T], record *inflight.Record) *Operator[T] {
 	o.inFlight = record
+	return o
+}
+
+// Keeping gives an operator without a manager the settings of the former states for an undo; package undo does so for those of a manager.
+func Keeping[T client.Object](o *Operator[T], settings former.Settings) *Operator[T] {
+	o.former = &settings
 	return o
 }
 

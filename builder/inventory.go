@@ -15,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -138,13 +139,23 @@ func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 		return fmt.Errorf("prune %s, which is in the inventory of %s: %w", gk, p.ownerKey, err)
 	}
 	var stale []store.Key
+	var whole []client.Object // those of which the pass has more than the metadata
 	for i := range found {
 		obj := &found[i]
 		if metav1.IsControlledBy(obj, p.owner) && obj.GetDeletionTimestamp() == nil {
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
+			if _, isFormer := obj.Annotations[wellknown.AnnotationUndo]; isFormer && gk == formerKey(p.owner, "").GroupKind() {
+				continue
+			}
+			if known := p.observed[key]; known != nil {
+				whole = append(whole, known)
+			}
 			p.observed[key] = obj
 			stale = append(stale, key)
 		}
+	}
+	if err := p.keepDeleted(ctx, whole); err != nil {
+		return err
 	}
 	return p.deleteAll(ctx, stale)
 }

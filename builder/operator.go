@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/declared"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/flight"
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
@@ -39,6 +40,7 @@ type Operator[T client.Object] struct {
 	external func(context.Context, T, View) (any, error) // nil: none
 
 	inFlight *inflight.Record // of the manager's quarantine; nil: none
+	former   *former.Settings // of the manager's former states for an undo; nil: none are kept
 	turns    *turns.Settings  // of the manager's roll-out of new builds; nil: none
 
 	completed *completed[T] // nil before Complete
@@ -63,6 +65,9 @@ func NewOperator[T client.Object](mgr manager.Manager, name string) *Operator[T]
 	}
 	if with, ok := featureOf[interface{ Turns() *turns.Settings }](mgr); ok { // see package release
 		o.turns = with.Turns()
+	}
+	if with, ok := featureOf[interface{ Former() *former.Settings }](mgr); ok { // see package undo
+		o.former = with.Former()
 	}
 	return o
 }
@@ -256,6 +261,7 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	}
 	watches, err := o.checkWatches(l.owner)
 	l.watches, l.external, l.turns = watches, o.external, o.releases(l)
+	l.former = o.former
 	return l, errors.Join(append(errs, err)...)
 }
 

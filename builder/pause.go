@@ -2,38 +2,55 @@ package builder
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// isPaused reports whether someone has paused an owner, by its annotation. A terminating owner isn't paused, because its deletion was
+// isPaused reports whether someone has paused an owner, by its annotations. A terminating owner isn't paused, because its deletion was
 // asked for, too, and may need the removal of a finalizer.
 func isPaused(owner client.Object) bool {
-	return owner.GetAnnotations()[wellknown.AnnotationPaused] == "true" && owner.GetDeletionTimestamp() == nil
+	return wellknown.IsPaused(owner.GetAnnotations()) && owner.GetDeletionTimestamp() == nil
 }
 
-// pause reports on a paused owner that nothing else is written. It runs instead of a pass.
-func (l *loop[T]) pause(ctx context.Context, owner T) error {
-	if _, ok := any(owner).(Conditioned); !ok {
-		return nil
+// pause returns a paused owner to its former state, if someone has asked for that, and reports that nothing else is written. It runs
+// instead of a pass.
+func (l *loop[T]) pause(ctx context.Context, owner T) (reconcile.Result, error) {
+	conditioned, ok := any(owner).(Conditioned)
+	if !ok {
+		return reconcile.Result{}, nil
 	}
 	if err := l.leaveTurns(ctx, client.ObjectKeyFromObject(owner), false); err != nil {
-		return err
+		return next(ctx, 0, err)
 	}
-	_, written, err := l.writeStatus(ctx, owner, Plan[T]{Report: true}, Result{paused: true}, nil, l.now())
-	if written != nil {
+	u, undoErr := l.undo(ctx, owner)
+	if undoErr != nil && u == nil {
+		return next(ctx, 0, undoErr)
+	}
+	was := slices.Clone(*conditioned.Conditions())
+	_, written, err := l.writeStatus(ctx, owner, Plan[T]{Report: true}, Result{paused: true, undone: u}, nil, l.now())
+	if written != nil && !meta.IsStatusConditionTrue(was, events.ConditionPaused) {
 		l.engine.emit(owner, events.Event{
 			Type: corev1.EventTypeNormal, Reason: events.ReasonPausedByAnnotation, Action: events.ActionApply, Note: pausedMessage,
 		})
 	}
-	return err
+	if written != nil && u != nil {
+		l.tellUndone(owner, u)
+	}
+	after := time.Duration(0)
+	if u != nil && u.reason == events.ReasonWaiting {
+		after = waitForDeletion
+	}
+	return next(ctx, after, errors.Join(undoErr, err))
 }
 
 const pausedMessage = "the operator writes nothing while the annotation " + wellknown.AnnotationPaused + " is \"true\""
@@ -53,10 +70,15 @@ func (r Result) setPaused(conditions *[]metav1.Condition, generation int64, now 
 // withoutPause returns an owner whose conditions, which its plan sets, don't say that it is paused.
 func withoutPause[T client.Object](after T) T {
 	conditioned, ok := any(after).(Conditioned)
-	if !ok || meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionPaused) == nil {
+	if !ok {
 		return after
 	}
-	after = withOwnConditions(after)
-	meta.RemoveStatusCondition(any(after).(Conditioned).Conditions(), events.ConditionPaused)
+	for _, condition := range []string{events.ConditionPaused, events.ConditionUndone} {
+		if meta.FindStatusCondition(*conditioned.Conditions(), condition) != nil {
+			after = withOwnConditions(after)
+			conditioned = any(after).(Conditioned)
+			meta.RemoveStatusCondition(conditioned.Conditions(), condition)
+		}
+	}
 	return after
 }

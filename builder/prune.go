@@ -46,6 +46,9 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	}
 	stale := p.desired.Stale(p.existing(prunable))
 	slices.SortFunc(stale, store.Compare) // equal passes write in the same order
+	if err := p.keepDeleted(ctx, p.observedOf(stale)); err != nil {
+		return err
+	}
 	if err := p.deleteAll(ctx, stale); err != nil || !p.pruneAll {
 		return err
 	}
@@ -56,11 +59,20 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 func (p *pass) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
 	return func(yield func(store.Key) bool) {
 		for key, obj := range p.observed {
-			if kinds[key.GroupKind()] && obj.GetDeletionTimestamp() == nil && !yield(key) {
+			if kinds[key.GroupKind()] && obj.GetDeletionTimestamp() == nil && !isFormer(obj, p.engine.name) && !yield(key) {
 				return
 			}
 		}
 	}
+}
+
+// observedOf returns the observed objects of keys.
+func (p *pass) observedOf(keys []store.Key) []client.Object {
+	objs := make([]client.Object, 0, len(keys))
+	for _, key := range keys {
+		objs = append(objs, p.observed[key])
+	}
+	return objs
 }
 
 // observeOwned reads the owner's children of a kind, if an owner can control objects of the kind.

@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/flight"
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
@@ -60,6 +61,7 @@ type loop[T client.Object] struct {
 	share        *fairshare.Share // nil: every plan runs at once, for tests
 	inFlight     *inflight.Record // of the quarantine; nil: none
 	recorder     flight.Recorder  // nil: none
+	former       *former.Settings // of the former states for an undo; nil: none are kept
 	turns        *turns.Turns     // of the roll-out of a new build; nil: every owner is changed at once
 	turnSums     telemetry.Turns
 }
@@ -82,7 +84,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 	if isPaused(owner) {
-		return reconcile.Result{}, l.pause(ctx, owner)
+		return l.pause(ctx, owner)
 	}
 	running, hold := l.beginPass(owner) // hold: the owner is in quarantine
 	if hold != nil {
@@ -93,6 +95,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
+	p.keepsFormer(l.former)
 	share, wait := l.share.Begin(req.Namespace, l.now()) // wait: the plans of the namespace use too much CPU
 	if wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
@@ -143,7 +146,16 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		p.await = p.await || turn.isIn()
 		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
+	if p.keptFormer != "" { // before the children are disrupted, the status must name their former state
+		end(nil)
+		after, err := l.recordFormer(ctx, p, owner)
+		if l.recorder != nil {
+			l.keep(p, view, plan, planErr, Result{}, err)
+		}
+		return after, err
+	}
 	res := p.finish(doErr)
+	p.noteSteady(res, doErr)
 	if l.byName != nil && l.learnByName(owner, res, doErr) {
 		res.RequeueAfter = sooner(res.RequeueAfter, conflictDelay)
 	}
@@ -231,7 +243,9 @@ func (p *pass) carryOut(ctx context.Context) error {
 	if err := p.change(ctx); err != nil || !done {
 		return err
 	}
-	return p.prune(ctx, p.prunes)
+	err = p.prune(ctx, p.prunes)
+	p.pruned = err == nil
+	return err
 }
 
 // change makes the plan's edits and deletions of existing objects.
@@ -377,6 +391,10 @@ type pass struct {
 	inventory            inventory.Inventory // as it is recorded on the owner
 	kinds                desiredKinds
 	listedCrossNamespace map[kinds.Kind]bool
+
+	undo       *former.Settings // nil: the pass keeps no former state
+	pruned     bool             // the pass came to its end
+	keptFormer string           // the name of the state that the pass has kept instead of changing children
 
 	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
 	requests  flight.Requests            // of a recorded pass

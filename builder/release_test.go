@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/events"
 )
@@ -43,6 +45,7 @@ type program struct {
 	limit        string
 	more         func(flow *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow])
 	deletes      bool // the plan deletes its ConfigMaps
+	keeps        bool // the former state, for an undo
 }
 
 func newFleet(t *testing.T, owners ...string) *fleet {
@@ -81,6 +84,7 @@ func (f *fleet) starts(p program) {
 
 func operatorOf(p program, c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	op := builder.NewOperator[*v1alpha1.JobFlow](nil, "flow").Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Secret{}).Owns(&batchv1.Job{}).
 		Owns(&appsv1.ControllerRevision{}).Plan(func(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobFlow] {
 		labels := map[string]string{"app": flow.Name}
 		plan := builder.Plan[*v1alpha1.JobFlow]{Report: true, PruneAll: true, Children: []builder.Child{
@@ -110,6 +114,9 @@ func operatorOf(p program, c client.Client, clock func() time.Time) (reconcile.R
 		builder.InTurns(op, turns.Settings{
 			Limit: limit, ReadyWithin: 10 * time.Minute, Namespace: "system", Prefix: "rollout", Build: p.build,
 		})
+	}
+	if p.keeps {
+		builder.Keeping(op, former.Settings{Build: p.build})
 	}
 	return buildertest.NewReconciler(op, c, clock)
 }

@@ -50,6 +50,7 @@ type Result struct {
 	RequeueAfter time.Duration
 
 	paused       bool          // the owner is paused, and the pass did nothing
+	undone       *undone       // of a paused owner that returns to its former state; nil: it doesn't
 	turn         *turn         // in the roll-out of a new build; nil: none
 	planWaitsFor []string      // Plan.WaitingFor
 	kept         []Change      // children found to be immutable in this pass

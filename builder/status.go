@@ -164,7 +164,7 @@ func (l *loop[T]) writeStatus(
 ) (putOff time.Duration, written client.Object, err error) {
 	after, err := statusAfter(owner, plan, res, doErr, now)
 	if err == nil {
-		after = l.withTurn(owner, after, res, doErr)
+		after = withUndoable(owner, l.withTurn(owner, after, res, doErr))
 	}
 	if err != nil || client.Object(after) == client.Object(owner) {
 		return 0, nil, err

@@ -44,6 +44,12 @@ const (
 	ReasonQuarantined = "Quarantined"
 	// ReasonPausedByAnnotation means that a user has paused the owner by the annotation armature.dev/paused.
 	ReasonPausedByAnnotation = "PausedByAnnotation"
+	// ReasonStateKept means that the state of children before the last disruptive change is kept, so that it can be undone.
+	ReasonStateKept = "StateKept"
+	// ReasonUndone: a user has asked for an undo, and the children have their former state again.
+	ReasonUndone = "Undone"
+	// ReasonUndoFailed: the children can't return to their former state.
+	ReasonUndoFailed = "UndoFailed"
 	// ReasonWaitingForTurn: a new build of the operator would disrupt the owner, which waits until other owners are ready.
 	ReasonWaitingForTurn = "WaitingForTurn"
 	// ReasonReleasing: it is the owner's turn, and the new build's disruptive changes are applied.
@@ -79,6 +85,12 @@ const (
 	// ConditionPaused is True while the annotation armature.dev/paused stops the operator's passes over the owner. The other conditions
 	// and the rest of the status are those of the last pass. It is set only then.
 	ConditionPaused = "Paused"
+	// ConditionUndoable is True after the builder has kept the state of children before a disruptive change (see package undo). Its
+	// message is the name of the ControllerRevision. It records in the status, where only the operator writes, what an undo restores.
+	ConditionUndoable = "Undoable"
+	// ConditionUndone is True after the children have returned to the state that the annotation armature.dev/undo names, which is its
+	// message then. It is False, with what is wrong, before. It is set only while the annotation is.
+	ConditionUndone = "Undone"
 	// ConditionReleased says how the owner stands in the roll-out of a new build of the operator (see package release): False while its
 	// disruptive changes wait for the owner's turn, Unknown during the turn, True afterwards. Its message begins with the name of the
 	// roll-out. An owner that a roll-out doesn't disrupt doesn't have it.

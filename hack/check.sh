@@ -51,7 +51,7 @@ for module in $(cut -d' ' -f1 <<<"$packages" | uniq); do
   units=() left=()
   while IFS= read -r name; do
     case $(grep "^$name " <<<"$uses") in
-      *armature/devcluster/cmd/* | *armature/test/testcluster\ * | *armature/bench/internal/lab\ *) left+=("$name") ;;
+      *armature/devcluster/cmd/devcluster\ * | *armature/test/testcluster\ * | *armature/bench/internal/lab\ *) left+=("$name") ;;
       *) units+=("$name") ;;
     esac
   done <<<"$names"

@@ -83,6 +83,11 @@ if [ ${#flags[@]} = 0 ]; then
   make test-nodes
 fi
 
+if [ ${#flags[@]} = 0 ]; then
+  step "Upgrades by two builds"
+  go test -tags e2e ./test/integration/upgrade
+fi
+
 step "Images${previous:+; of the previous release, $(git describe --always "${previous:-HEAD}"), too}"
 architecture=$(go env GOARCH)
 built=$PWD/bin/e2e

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 all() {
   git grep -oE 'func Fuzz[A-Za-z]+' -- '*_test.go' | while IFS=: read -r file name; do
     dir=. package=./$(dirname "$file")
-    if [[ $file == devcluster/* ]]; then dir=devcluster package=./${package#./devcluster/}; fi
+    if [[ $file == devcluster/cmd/devcluster/* ]]; then dir=devcluster/cmd/devcluster package=./${package#./devcluster/cmd/devcluster/}; fi
     echo "${name#func }:$dir:$package"
   done
 }

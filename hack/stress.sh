@@ -5,7 +5,7 @@
 #
 #   hack/stress.sh test/integration/jobflow
 #   hack/stress.sh -n 50 builder -run 'TestDrift$'
-#   RACE= hack/stress.sh -j 8 devcluster/internal/localnode   # without the race detector, which is used if there is a C compiler
+#   RACE= hack/stress.sh -j 8 devcluster/cmd/devcluster/internal/localnode   # without the race detector, which is used if there is a C compiler
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -17,6 +17,8 @@ type Counterexample struct {
 	Steps []string
 	// Err is the violated property: see [ErrNoRest] and the others.
 	Err error
+	// Story is the run as a file of package story, if the scenario is from one. Save it, run it with update, and read its output.
+	Story string
 }
 
 // Error returns the story: a numbered line for each step, and the property in a last line that begins with "then:". Steps that repeat are
@@ -36,6 +38,9 @@ func (c *Counterexample) Error() string {
 		i += times
 	}
 	fmt.Fprintf(&b, "then: %v", c.Err)
+	if c.Story != "" {
+		fmt.Fprintf(&b, "\nas a story:\n%s", c.Story)
+	}
 	return b.String()
 }
 

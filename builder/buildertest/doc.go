@@ -65,7 +65,7 @@
 // runs it again:
 //
 //  1. pass of default/demo
-//  2. the cluster changes Job.batch default/demo-n1
+//  2. step the cluster: change Job.batch default/demo-n1
 //  3. a user makes edit 1
 //  4. pass of default/demo, crash after write 1: patch Job.batch default/demo-n2
 //  5. a user makes edit 2
@@ -73,8 +73,9 @@
 //     then: the end state differs:
 //
 // Events arrive at once, and wake the requests that a manager would enqueue; a pass that waits, or that reads an older state, stands for
-// an event that is late. A cache never shows an older state than in an earlier pass of its process. With or without the reply to its
-// last write, a process that has crashed leaves the same state, so that is one crash here. The rest of the cluster is the scenario's
+// an event that is late. A cache never shows an older state than in an earlier pass of its process. A crash with the reply
+// to the last write, without it, and before the next write leave the same state, so they are one crash here. A reply that is lost while
+// the process lives on is a fault of its own: [Bounds.LostReplies]. The rest of the cluster is the scenario's
 // World, one object at a time; it must be deterministic and use the server's clock, or no state comes twice.
 //
 // Each pass is the first one of a new process, unless [Bounds.KeepMemory]: so the state is all that a pass depends on, and the

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/armature-dev/armature/builder/buildertest/internal/search"
@@ -30,6 +31,12 @@ type Bounds struct {
 	// EarlyTimers is the number of times in a run that the clock moves on to the time of a requested pass though something else can still
 	// happen. Default: 0, the clock moves when nothing else can happen.
 	EarlyTimers int
+	// LostReplies is the number of writes in a run whose reply is lost while the process lives on: it has an error, and the write has
+	// happened. Default: 0.
+	LostReplies int
+	// EachStep explores the order of all steps of the Cluster. Default: false, a step that changes only objects of kinds that no operator
+	// and no invariant reads is taken at once, alone, because its order shows in nothing but what follows from it.
+	EachStep bool
 	// WholeWorld makes all changes of the World one step, for a World whose changes of several objects belong together. Default: false, a
 	// step is the changes of one object, and the World runs without its other changes.
 	WholeWorld bool
@@ -42,7 +49,7 @@ type Bounds struct {
 	Depth int
 	// States is the number of different states after which the exploration ends. Default: 1 000 000.
 	States int
-	// Walks is the number of random walks after the exploration, with four times as many crashes, stale reads and early timers, and
+	// Walks is the number of random walks after the exploration, with four times as many faults, and
 	// processes that keep their memory. They continue from states that are new. Default: 0.
 	Walks int
 	// Seed makes other walks. Default: 0.
@@ -139,7 +146,10 @@ type exploration struct {
 	learning       bool            // the run without faults is running
 
 	digests map[digestKey]search.Hash
-	worlds  map[*snapshot][]string
+	worlds  map[*snapshot]around
+	cluster Cluster
+	quiet   map[search.Hash]quietPass // passes, by content
+	seen    map[schema.GroupKind]bool // kinds that operators and invariants read or write
 
 	passes, replayed int
 }
@@ -157,7 +167,14 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	server.comparable = true
 	e := &exploration{
 		ctx: log.IntoContext(ctx, logr.Discard()), scenario: s, bounds: b, server: server, foreign: map[string]bool{}, given: map[string]bool{},
-		digests: map[digestKey]search.Hash{}, worlds: map[*snapshot][]string{},
+		digests: map[digestKey]search.Hash{}, worlds: map[*snapshot]around{}, seen: map[schema.GroupKind]bool{{}: true},
+		quiet: map[search.Hash]quietPass{},
+	}
+	if s.Cluster != nil {
+		e.cluster = s.Cluster(server)
+	} else {
+		e.cluster = worldCluster{server, s.World, b.WholeWorld}
+		e.bounds.EachStep = true
 	}
 	for _, obj := range s.Objects {
 		k, err := server.kinds.of(obj)
@@ -167,7 +184,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 		name := newRequest("", k, keyOf(obj)).object()
 		e.given[name], e.foreign[name] = true, s.Foreign(obj)
 	}
-	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests}
+	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests, Owner: s.Owner}
 	for _, p := range append([]Process{own}, s.Others...) {
 		if err := e.addProcess(p); err != nil {
 			return nil, err
@@ -181,7 +198,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 }
 
 func (e *exploration) addProcess(p Process) error {
-	if p.Reconciler == nil || len(p.Requests) == 0 || p.Name == "" {
+	if p.Reconciler == nil || len(p.Requests) == 0 && p.Owner == nil || p.Name == "" {
 		return errors.New("a Process of a Scenario needs a Name, a Reconciler and Requests")
 	}
 	c := e.server.Client(p.Name)
@@ -193,6 +210,7 @@ func (e *exploration) addProcess(p Process) error {
 	if err != nil {
 		return fmt.Errorf("index for the watches: %w", err)
 	}
+	p.Requests = slices.Clone(p.Requests)
 	e.processes = append(e.processes, process{p, wakes})
 	return nil
 }
@@ -200,7 +218,7 @@ func (e *exploration) addProcess(p Process) error {
 // learn runs the scenario without faults, in the first order, to know the end state.
 func (e *exploration) learn() error {
 	bounds := e.bounds
-	e.bounds.Crashes, e.bounds.StaleReads, e.bounds.EarlyTimers, e.bounds.Edits = 0, 0, 0, 0
+	e.bounds.Crashes, e.bounds.StaleReads, e.bounds.EarlyTimers, e.bounds.Edits, e.bounds.LostReplies = 0, 0, 0, 0, 0
 	e.learning = true
 	made := map[string]int{}
 	failure, err := search.Follow(learner{e, made}, nil, e.bounds.Depth, false)
@@ -230,14 +248,23 @@ func (l learner) Hash(s *exploredState) search.Hash {
 	return l.exploration.Hash(s)
 }
 
+// exhaust visits all states. It begins again when it has met a kind of which it didn't know that operators read it.
 func (e *exploration) exhaust(ctx context.Context) (search.Stats, *search.Failure, error) {
-	return search.Exhaust(ctx, e, search.Limits{Depth: e.bounds.Depth, States: e.bounds.States})
+	for {
+		known := len(e.seen)
+		stats, failure, err := search.Exhaust(ctx, e, search.Limits{Depth: e.bounds.Depth, States: e.bounds.States})
+		if len(e.seen) == known || failure != nil || err != nil {
+			return stats, failure, err
+		}
+		clear(e.worlds) // they depend on the kinds
+	}
 }
 
 // walk takes the random walks, with more faults.
 func (e *exploration) walk(ctx context.Context) (int, *search.Failure, error) {
 	const more = 4
 	e.bounds.Crashes, e.bounds.StaleReads, e.bounds.EarlyTimers = more*e.bounds.Crashes, more*e.bounds.StaleReads, more*e.bounds.EarlyTimers
+	e.bounds.LostReplies *= more
 	e.bounds.KeepMemory = true
 	stats, failure, err := search.Walk(ctx, e, search.Walks{Number: e.bounds.Walks, Seed: e.bounds.Seed, Depth: e.bounds.Depth})
 	return stats.States, failure, err
@@ -250,7 +277,11 @@ func (e *exploration) shrink(f *search.Failure) error {
 	if err != nil {
 		return err
 	}
-	return counterexample(small)
+	found := counterexample(small)
+	if found.Story, err = e.story(found.Steps); err != nil {
+		return err
+	}
+	return found
 }
 
 // propertyOf returns what identifies a violated property.
@@ -265,5 +296,3 @@ func propertyOf(err error) string {
 	}
 	return err.Error()
 }
-
-func (e *exploration) isCluster(step string) bool { return strings.HasPrefix(step, clusterStep) }

@@ -171,7 +171,10 @@ func (e *exploration) checkInvariants(s *exploredState) error {
 	}
 	e.server.restore(s.server)
 	for _, holds := range e.scenario.Invariants {
-		if err := holds(e.ctx, e.server.Client("invariant")); err != nil {
+		c := e.server.Client("invariant")
+		err := holds(e.ctx, c)
+		e.see(c.ledger.Calls())
+		if err != nil {
 			return err
 		}
 	}
@@ -209,15 +212,19 @@ func (e *exploration) Rest(s *exploredState) error {
 	return nil
 }
 
-// endState returns the server's state for a comparison. If a user edits at any time, the numbers of specs depend on when.
+// endState returns the server's state for a comparison, without objects of kinds that operators neither read nor write. If a user edits
+// at any time, the numbers of specs depend on when.
 func (e *exploration) endState() ([]string, error) {
 	s := *e.scenario
-	if e.scenario.Then != nil {
-		s.Normalize = func(obj *unstructured.Unstructured) bool {
+	s.Normalize = func(obj *unstructured.Unstructured) bool {
+		if e.scenario.Cluster != nil && !e.sees(obj.GroupVersionKind()) {
+			return false
+		}
+		if e.scenario.Then != nil {
 			unstructured.RemoveNestedField(obj.Object, "metadata", "generation")
 			removeKey(obj.Object, "observedGeneration")
-			return e.scenario.Normalize(obj)
 		}
+		return e.scenario.Normalize(obj)
 	}
 	return s.endState(e.server)
 }

@@ -29,6 +29,9 @@ func (e *exploration) arrive(s *exploredState, byOperators []written) (*explored
 	}
 	news := next.server.log[len(s.server.log):]
 	for _, ch := range news {
+		if ch.before == nil {
+			e.follow(ch.gvk, ch.object)
+		}
 		if err := e.wake(next, ch); err != nil {
 			return nil, err
 		}
@@ -77,6 +80,7 @@ func (e *exploration) wake(s *exploredState, ch change) error {
 		for _, r := range requests {
 			if e.isRequested(i, r) {
 				s.queues[i].pending[r] = false
+				delete(s.queues[i].quiet, r)
 			}
 		}
 	}

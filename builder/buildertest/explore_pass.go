@@ -1,12 +1,15 @@
 package buildertest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/buildertest/internal/search"
@@ -19,10 +22,20 @@ type process struct {
 	wakes wakes // the mapping of its events
 }
 
+// follow adds the request of a new owner, unless it is known.
+func (p *process) follow(obj client.Object) {
+	if r := (reconcile.Request{NamespacedName: keyOf(obj)}); !slices.Contains(p.Requests, r) {
+		p.Requests = append(p.Requests, r)
+		slices.SortFunc(p.Requests, func(a, b reconcile.Request) int { return cmp.Compare(a.String(), b.String()) })
+	}
+}
+
 // written is the state after a write of a pass.
 type written struct {
-	call   Call
-	server *snapshot
+	call    Call
+	nth     int // calls of the pass before that a Fault of this call matches too
+	ordinal int // of this write among the successful ones of the pass
+	server  *snapshot
 }
 
 // passed is what a pass did.
@@ -35,8 +48,8 @@ type passed struct {
 	wrote  map[schema.GroupVersionKind]uint64
 }
 
-// run makes a pass, of a new process, or of one that makes its former passes again first.
-func (e *exploration) run(s *exploredState, process int, request reconcile.Request, r reads) (*passed, error) {
+// run makes a pass, of a new process, or of one that makes its former passes again first. The faults are of this pass alone.
+func (e *exploration) run(s *exploredState, process int, request reconcile.Request, r reads, faults ...Fault) (*passed, error) {
 	p, q := e.processes[process], s.queues[process]
 	e.server.restore(s.server)
 	c := e.server.Client(p.Name)
@@ -55,11 +68,16 @@ func (e *exploration) run(s *exploredState, process int, request reconcile.Reque
 	e.server.restore(s.server)
 	e.server.ledger.Reset()
 	c.ledger.Reset()
+	c.Fail(faults...)
 	c.view.least, c.view.at, c.view.wrote = q.started, r.at, maps.Clone(q.wrote)
 	done := &passed{}
-	c.written = func(call Call) { done.after = append(done.after, written{call, e.server.snapshot()}) }
+	c.written = func(call Call) {
+		calls := c.ledger.Calls()
+		done.after = append(done.after, written{call, matching(calls, call) - 1, successful(calls), e.server.snapshot()})
+	}
 	e.passes++
 	done.result, done.err = e.reconcile(reconciler, request)
+	e.see(c.ledger.Calls())
 	for _, call := range c.ledger.Writes() {
 		if !call.DryRun {
 			done.writes = append(done.writes, call)
@@ -94,6 +112,13 @@ func (e *exploration) pass(s *exploredState, step string, process int, request r
 		return nil, err
 	}
 	outcomes := []outcome{{Name: step, State: next, Wrote: len(done.after) > 0, Err: e.checkPass(s, next, done)}}
+	if s.lost < e.bounds.LostReplies {
+		lost, err := e.losingReplies(s, step, process, request, r, done)
+		if err != nil {
+			return nil, err
+		}
+		outcomes = append(outcomes, lost...)
+	}
 	if s.crashes >= e.bounds.Crashes {
 		return outcomes, nil
 	}
@@ -114,12 +139,63 @@ func (e *exploration) pass(s *exploredState, step string, process int, request r
 	return outcomes, nil
 }
 
+// losingReplies returns what a pass leads to when the reply to one of its writes is lost, and the process lives on.
+func (e *exploration) losingReplies(
+	s *exploredState, step string, process int, request reconcile.Request, r reads, whole *passed,
+) ([]outcome, error) {
+	var outcomes []outcome
+	for k, w := range whole.after {
+		f := faultOf(w.call)
+		f.After, f.Times, f.AfterWrite, f.Error = w.nth, 1, true, Timeout
+		done, err := e.run(s, process, request, r, f)
+		if err != nil {
+			return nil, err
+		}
+		next, err := e.afterPass(s, process, request, r, done)
+		if err != nil {
+			return nil, err
+		}
+		next.lost++
+		name := fmt.Sprintf("%s, the reply to write %d is lost: %s", step, k+1, w.call)
+		outcomes = append(outcomes, outcome{Name: name, State: next, Wrote: true, Err: e.checkPass(s, next, done)})
+	}
+	return outcomes, nil
+}
+
+// faultOf returns a fault that matches calls such as this one.
+func faultOf(c Call) Fault {
+	return Fault{Verb: c.Verb, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name, Subresource: c.Subresource}
+}
+
+// matching returns how many calls are such as this one.
+func matching(calls []Call, like Call) int {
+	f, n := faultOf(like), 0
+	for _, c := range calls {
+		if f.matches(c) {
+			n++
+		}
+	}
+	return n
+}
+
+// successful returns the number of writes that succeeded.
+func successful(calls []Call) int {
+	n := 0
+	for _, c := range calls {
+		if c.Verb.IsWrite() && !c.DryRun && c.Err == nil {
+			n++
+		}
+	}
+	return n
+}
+
 type outcome = search.Outcome[*exploredState]
 
 // afterPass returns the state after a pass.
 func (e *exploration) afterPass(s *exploredState, process int, request reconcile.Request, r reads, done *passed) (*exploredState, error) {
 	before := s.clone()
 	delete(before.queues[process].pending, request)
+	delete(before.queues[process].quiet, request)
 	delete(before.queues[process].errs, request)
 	e.server.restore(done.server)
 	next, err := e.arrive(before, done.after)
@@ -143,11 +219,8 @@ func (e *exploration) afterPass(s *exploredState, process int, request reconcile
 			q.pending[request] = !changed && !q.isPending(request)
 		}
 	}
-	if after := done.result.RequeueAfter; after > 0 && done.err == nil {
-		at := s.server.now.Add(after)
-		if due, ok := q.timers[request]; !ok || at.Before(due) {
-			q.timers[request] = at
-		}
+	if done.err == nil {
+		q.remember(request, s.server.now, done.result.RequeueAfter)
 	}
 	if r.name != "" {
 		next.stale++
@@ -176,7 +249,7 @@ func (e *exploration) crash(s *exploredState, process int) {
 func (e *exploration) newQueue(process int, version uint64) queueState {
 	q := queueState{
 		pending: map[reconcile.Request]bool{}, timers: map[reconcile.Request]time.Time{}, errs: map[reconcile.Request]error{},
-		wrote: map[schema.GroupVersionKind]uint64{}, started: version,
+		wrote: map[schema.GroupVersionKind]uint64{}, quiet: map[reconcile.Request]bool{}, started: version,
 	}
 	for _, r := range e.processes[process].Requests {
 		q.pending[r] = false

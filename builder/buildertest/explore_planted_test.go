@@ -257,6 +257,7 @@ func TestExploreFindsPlantedBugs(t *testing.T) {
 		"toggle":             {toggle, backup, bounds, buildertest.ErrNoRest},
 		"lost update":        {lostUpdate, backup, bounds, buildertest.ErrOtherEnd},
 		"double create":      {doubleCreate, backup, bounds, buildertest.ErrOtherEnd},
+		"lost reply":         {doubleCreate, backup, buildertest.Bounds{LostReplies: 1}, buildertest.ErrOtherEnd},
 		"created twice":      {recreates, backup, bounds, buildertest.ErrCreatedTwice},
 		"not owned":          {foreign, backup, bounds, buildertest.ErrNotOwned},
 		"backwards":          {backwards, backup, bounds, buildertest.ErrBackwards},

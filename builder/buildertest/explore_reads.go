@@ -56,8 +56,14 @@ func (e *exploration) staleReads(s *exploredState, process int) []reads {
 		return strings.Compare(a.String(), b.String())
 	})
 	missed := map[schema.GroupVersionKind]int{}
-	for i := 1; i <= e.bounds.Lag && i <= len(s.server.log); i++ {
-		last := s.server.log[len(s.server.log)-i]
+	i := 0
+	for _, last := range slices.Backward(s.server.log) {
+		if !e.sees(last.gvk) {
+			continue
+		}
+		if i++; i > e.bounds.Lag {
+			break
+		}
 		at := map[schema.GroupVersionKind]uint64{}
 		for _, gvk := range kinds {
 			at[gvk] = max(last.version-1, floor(gvk))
@@ -67,6 +73,9 @@ func (e *exploration) staleReads(s *exploredState, process int) []reads {
 	for _, ch := range slices.Backward(s.server.log) {
 		if ch.version <= q.started {
 			break
+		}
+		if !e.sees(ch.gvk) {
+			continue
 		}
 		if missed[ch.gvk]++; missed[ch.gvk] <= e.bounds.Lag {
 			add(changes(missed[ch.gvk], " of "+ch.gvk.Kind), map[schema.GroupVersionKind]uint64{ch.gvk: max(ch.version-1, floor(ch.gvk))})

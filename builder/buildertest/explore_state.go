@@ -27,7 +27,7 @@ type exploredState struct {
 	edits int // steps of Then that are done
 	busy  int // passes in a row that changed something
 
-	crashes, stale, early int // that happened so far
+	crashes, stale, early, lost int // that happened so far
 
 	made map[string]int // creations by operators of an object, without those that others made necessary
 }
@@ -35,6 +35,7 @@ type exploredState struct {
 // queueState is the queue of a process, and what the process remembers.
 type queueState struct {
 	pending map[reconcile.Request]bool      // true: the last pass failed without a change, so only a change or time begins the next one
+	quiet   map[reconcile.Request]bool      // pending, and counted as taken: see settleQuiet
 	timers  map[reconcile.Request]time.Time // requested passes
 	errs    map[reconcile.Request]error     // of the last pass of a request
 	started uint64                          // the server's version at its start
@@ -59,6 +60,7 @@ func (s *exploredState) clone() *exploredState {
 	c.queues = slices.Clone(s.queues)
 	for i, q := range c.queues {
 		q.pending, q.timers, q.errs, q.wrote = maps.Clone(q.pending), maps.Clone(q.timers), maps.Clone(q.errs), maps.Clone(q.wrote)
+		q.quiet = maps.Clone(q.quiet)
 		q.passes = slices.Clip(q.passes)
 		c.queues[i] = q
 	}
@@ -69,13 +71,17 @@ func (s *exploredState) clone() *exploredState {
 // happened, apart from the age of what objects say about time.
 func (e *exploration) Hash(s *exploredState) search.Hash {
 	sum := e.contentAt(s.server, reads{}.versionOf(s.server))
-	text := fmt.Appendf(nil, "%x idle %d edits %d crashes %d stale %d early %d", sum, s.idle, s.edits, s.crashes, s.stale, s.early)
+	text := fmt.Appendf(nil, "%x %v", sum, []int{s.idle, s.edits, s.crashes, s.stale, s.early, s.lost})
 	for i, p := range e.processes {
 		q := s.queues[i]
 		for _, r := range p.Requests {
 			held, queued := q.pending[r]
 			timer, timed := q.timers[r]
-			text = fmt.Appendf(text, "|%t%t%t", queued, held, q.errs[r] != nil)
+			quiet := q.quiet[r] && s.stale < e.bounds.StaleReads
+			if queued = queued && !q.quiet[r]; !queued && !quiet && !timed && q.errs[r] == nil {
+				continue
+			}
+			text = fmt.Appendf(text, "|%d %s %t%t%t%t", i, r, queued, held, quiet, q.errs[r] != nil)
 			if timed {
 				text = fmt.Appendf(text, " in %s", timer.Sub(s.server.now))
 			}

@@ -22,13 +22,22 @@ func (e *exploration) Start() (*exploredState, error) { return e.first, nil }
 // Steps implements search.System: passes, the rest of the cluster, time if nothing else can happen, edits, faults.
 func (e *exploration) Steps(s *exploredState) ([]string, error) {
 	var steps []string
-	e.eachPass(s, func(name string, _, _ int) { steps = append(steps, name) })
-	cluster, err := e.clusterSteps(s)
+	e.eachPass(s, func(name string, process, request int) {
+		if !s.queues[process].quiet[e.processes[process].Requests[request]] {
+			steps = append(steps, name)
+		}
+	})
+	cluster, err := e.aroundOf(s)
 	if err != nil {
 		return nil, err
 	}
-	steps = append(steps, cluster...)
-	if len(steps) == 0 && s.idle < idleSteps && e.canWait(s) {
+	for _, step := range cluster.steps {
+		steps = append(steps, e.nameOf(step))
+	}
+	if cluster.alone {
+		return steps[len(steps)-1:], nil
+	}
+	if len(steps) == 0 && s.idle < idleSteps && (e.canWait(s) || !cluster.next.IsZero()) {
 		steps = append(steps, timeStep)
 	}
 	if s.edits < len(e.scenario.Then) && (len(steps) == 0 || s.edits < e.bounds.Edits) {
@@ -63,8 +72,13 @@ func (e *exploration) passName(process, request int) string {
 // canWait reports whether time may change something: a pass is requested for later, or has failed.
 func (e *exploration) canWait(s *exploredState) bool {
 	for _, q := range s.queues {
-		if len(q.timers) > 0 || len(q.pending) > 0 {
+		if len(q.timers) > 0 {
 			return true
+		}
+		for r := range q.pending {
+			if !q.quiet[r] {
+				return true
+			}
 		}
 	}
 	return false
@@ -109,6 +123,16 @@ func (e *exploration) hasTimer(s *exploredState) bool {
 
 // Do implements search.System.
 func (e *exploration) Do(s *exploredState, step string) ([]outcome, error) {
+	outcomes, err := e.do(s, step)
+	for _, o := range outcomes {
+		if err == nil && o.Err == nil {
+			err = e.settleQuiet(o.State)
+		}
+	}
+	return outcomes, err
+}
+
+func (e *exploration) do(s *exploredState, step string) ([]outcome, error) {
 	one := func(next *exploredState, err error) ([]outcome, error) {
 		if err != nil {
 			return nil, err
@@ -117,13 +141,17 @@ func (e *exploration) Do(s *exploredState, step string) ([]outcome, error) {
 	}
 	switch {
 	case strings.HasPrefix(step, clusterStep):
-		return one(e.stepWorld(s, step))
+		next, _, err := e.stepCluster(s, step)
+		return one(next, err)
 	case strings.HasPrefix(step, editStep):
 		return one(e.edit(s))
 	case step == timeStep:
-		return one(e.wait(s), nil)
+		return one(e.wait(s))
 	case step == earlyStep:
-		next := e.wait(s)
+		next, err := e.wait(s)
+		if err != nil {
+			return nil, err
+		}
 		next.early++
 		return one(next, nil)
 	case strings.HasPrefix(step, crashStep):
@@ -159,13 +187,17 @@ func (e *exploration) doPass(s *exploredState, step string) ([]outcome, error) {
 	return outcomes, err
 }
 
-// wait returns the state at the time of the next requested pass; a second later, if passes only failed. The failed ones may run again
-// too.
-func (e *exploration) wait(s *exploredState) *exploredState {
+// wait returns the state at the time of the next requested pass, or the next step of the cluster; a second later, if passes only failed.
+// The failed ones may run again too.
+func (e *exploration) wait(s *exploredState) (*exploredState, error) {
+	cluster, err := e.aroundOf(s)
+	if err != nil {
+		return nil, err
+	}
 	next := s.clone()
 	next.idle++
 	next.busy = 0
-	var until time.Time
+	until := cluster.next
 	for _, q := range s.queues {
 		for _, at := range q.timers {
 			if until.IsZero() || at.Before(until) {
@@ -188,20 +220,43 @@ func (e *exploration) wait(s *exploredState) *exploredState {
 		for r, at := range q.timers {
 			if !at.After(until) {
 				delete(q.timers, r)
+				delete(q.quiet, r)
 				q.pending[r] = false
 			}
 		}
 		for r := range q.pending {
 			q.pending[r] = false
+			if q.quiet[r] { // it is done before the time passes
+				delete(q.pending, r)
+				delete(q.quiet, r)
+			}
 		}
 	}
-	return next
+	return next, nil
 }
 
-// Independent implements search.System: the rest of the cluster changes different objects in any order, unless a later pass may read a
-// state in between.
+// Independent implements search.System: the rest of the cluster takes local steps of different objects in any order, unless a later pass
+// may read a state in between.
 func (e *exploration) Independent(s *exploredState, a, b string) bool {
-	return e.isCluster(a) && e.isCluster(b) && s.stale >= e.bounds.StaleReads
+	if s.stale < e.bounds.StaleReads {
+		return false
+	}
+	one, other := e.localStep(s, a), e.localStep(s, b)
+	return one != nil && other != nil && one.Actor == other.Actor
+}
+
+// localStep returns the local step of a name, nil if there is none.
+func (e *exploration) localStep(s *exploredState, name string) *ClusterStep {
+	cluster, err := e.aroundOf(s)
+	if err != nil {
+		return nil
+	}
+	for i := range cluster.steps {
+		if step := &cluster.steps[i]; step.Local && e.nameOf(*step) == name {
+			return step
+		}
+	}
+	return nil
 }
 
 var _ search.System[*exploredState] = &exploration{}

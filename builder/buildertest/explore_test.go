@@ -34,6 +34,10 @@ func TestExploreOfASoundReconciler(t *testing.T) {
 	assert.Greater(t, report.States, 2*few)
 	assert.Greater(t, report.Walked, few)
 
+	report = buildertest.Explore(t, chained(), buildertest.Bounds{LostReplies: 1})
+	assert.True(t, report.Exhausted)
+	assert.Greater(t, report.States, few)
+
 	report = buildertest.Explore(t, chained(), buildertest.Bounds{Crashes: 1, States: 10})
 	assert.False(t, report.Exhausted)
 	assert.Contains(t, report.String(), "the first ")

@@ -1,79 +1,56 @@
 package buildertest
 
 import (
+	"context"
 	"fmt"
-	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// clusterSteps returns the steps of the rest of the cluster: the world, for one object at a time. Each step changes something.
-func (e *exploration) clusterSteps(s *exploredState) ([]string, error) {
-	if known, ok := e.worlds[s.server]; ok {
-		return known, nil
-	}
-	changed, err := e.runWorld(s, nil)
+// worldCluster is a World as a Cluster. A step is the changes of one object, or of all if whole is set.
+type worldCluster struct {
+	server *Server
+	world  World
+	whole  bool
+}
+
+// Next implements Cluster.
+func (w worldCluster) Next() ([]ClusterStep, time.Time, error) {
+	before := w.server.snapshot()
+	changed, err := w.run(context.Background(), nil)
+	w.server.restore(before)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
-	var names []string
+	var steps []ClusterStep
+	known := map[string]bool{}
 	for _, c := range changed {
-		name := clusterStep + c.object()
-		if e.bounds.WholeWorld {
-			name = wholeStep
+		name, kind := "the cluster: change "+c.object(), c.Kind
+		only := func(other Call) bool { return other.object() == c.object() }
+		if w.whole {
+			name, kind, only = "the cluster: change what it can", schema.GroupKind{}, nil
 		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
+		if known[name] {
+			continue
 		}
+		known[name] = true
+		steps = append(steps, ClusterStep{Name: name, Kind: kind, Local: true, Run: func(ctx context.Context) error {
+			_, err := w.run(ctx, only)
+			return err
+		}})
 	}
-	slices.Sort(names)
-	if len(e.worlds) > maxDigests {
-		clear(e.worlds)
-	}
-	e.worlds[s.server] = names
-	return names, nil
+	return steps, time.Time{}, nil
 }
 
-// clusterStep begins the name of a step of the rest of the cluster, and wholeStep is one of all its objects.
-const (
-	clusterStep = "the cluster changes "
-	wholeStep   = clusterStep + "what it can"
-)
-
-// stepWorld runs the world for the object of a step.
-func (e *exploration) stepWorld(s *exploredState, step string) (*exploredState, error) {
-	only := func(c Call) bool { return clusterStep+c.object() == step }
-	if step == wholeStep {
-		only = nil
-	}
-	if _, err := e.runWorld(s, only); err != nil {
-		return nil, err
-	}
-	return e.arrive(s, nil)
-}
-
-// runWorld runs the world in a state. The writes that only returns false for have no effect; nil: all have. It returns the calls that
-// changed something.
-func (e *exploration) runWorld(s *exploredState, only func(Call) bool) ([]Call, error) {
-	e.server.restore(s.server)
-	c := e.server.Client("world")
+// run runs the world. The writes for which only returns false have no effect; nil: all have. It returns the calls that changed something.
+func (w worldCluster) run(ctx context.Context, only func(Call) bool) ([]Call, error) {
+	c := w.server.Client("world")
 	c.only = only
 	var changed []Call
 	c.written = func(call Call) { changed = append(changed, call) }
-	if err := e.scenario.World(e.ctx, c); err != nil {
+	if err := w.world(ctx, c); err != nil {
 		return nil, fmt.Errorf("the world: %w", err)
 	}
 	return changed, nil
-}
-
-// edit takes the next step of Then.
-func (e *exploration) edit(s *exploredState) (*exploredState, error) {
-	e.server.restore(s.server)
-	if err := e.scenario.Then[s.edits](e.ctx, e.server.Client("world")); err != nil {
-		return nil, fmt.Errorf("step %d of Then: %w", s.edits+1, err)
-	}
-	next, err := e.arrive(s, nil)
-	if err != nil {
-		return nil, err
-	}
-	next.edits++
-	return next, nil
 }

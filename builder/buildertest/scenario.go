@@ -26,9 +26,15 @@ type Scenario struct {
 	Objects []client.Object
 	// Requests are the requests of each round, in this order. Required.
 	Requests []reconcile.Request
+	// Owner is an empty object of the reconciled kind. [Explore] adds the requests of all its objects that come into being. Default: nil,
+	// Requests alone.
+	Owner client.Object
 	// World imitates the rest of the cluster, after each round: see [CompleteJobs], [RollOut] and [InOrder]. It must do the same in the
 	// same state, and nothing when it is done. Default: nil, nothing else happens.
 	World World
+	// Cluster returns the rest of the cluster around a server, in single steps: world.Cluster, for example. It replaces World. Default:
+	// nil, World.
+	Cluster func(*Server) Cluster
 
 	// Then are the steps after nothing changes any more: the spec changes, someone deletes a child, an hour passes. Each step runs once,
 	// after the scenario has settled again, whatever crashes; see [Change]. Default: nil, the run ends.
@@ -56,6 +62,10 @@ type Scenario struct {
 	// Normalize makes objects of two runs comparable, after UIDs, versions, times and managed fields were removed. It may change the
 	// object; false omits the object. Default: all objects except events are compared.
 	Normalize func(obj *unstructured.Unstructured) bool
+	// Setup and ThenLines are Objects, Cluster and Then in the language of package story, which sets them. With them the counterexamples
+	// of [Explore] are stories. Default: empty.
+	Setup     string
+	ThenLines []string
 	// Others are further operators, each with its own process and queue. Only [Explore] runs them. Default: none.
 	Others []Process
 	// Invariants are checked by [Explore] in each state, also in those in which the operator has crashed. Default: none.
@@ -72,9 +82,10 @@ type Scenario struct {
 type Process struct {
 	// Name is the name of the operator's clients, and so of its field manager. Required, and not "operator".
 	Name string
-	// Reconciler and Requests are as in a Scenario. Required.
+	// Reconciler, Requests and Owner are as in a Scenario. A Reconciler is required, and Requests or an Owner.
 	Reconciler func(c *Client) (reconcile.Reconciler, error)
 	Requests   []reconcile.Request
+	Owner      client.Object
 }
 
 // Invariant checks what must hold in every state of a cluster. Its error says what doesn't hold.

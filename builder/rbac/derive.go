@@ -65,6 +65,11 @@ func (d *derivation) add(op declared.Operator) error {
 	}
 	d.grant(op.Owner, "/finalizers", "update")
 	d.permissions = append(d.permissions, Permission{"create", "events.k8s.io", "events", ""}, Permission{"patch", "events.k8s.io", "events", ""})
+	if op.Undo {
+		for _, verb := range []string{"get", "create", "delete"} {
+			d.permissions = append(d.permissions, Permission{verb, appsv1.GroupName, "controllerrevisions", ""})
+		}
+	}
 	for _, owned := range op.Owns {
 		if err := d.owned(op.Owner, owned, plans); err != nil {
 			return err

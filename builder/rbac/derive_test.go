@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/rbac"
+	"github.com/armature-dev/armature/builder/undo"
 )
 
 // owner is the kind that the tests' operators run; its plan is given.
@@ -164,4 +165,17 @@ func TestRoleIsTheSameText(t *testing.T) {
 	read, err := rbac.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, role.Rules, read)
+}
+
+// An operator that keeps former states for an undo needs ControllerRevisions.
+func TestUndo(t *testing.T) {
+	assert.Equal(t, []string{
+		"+ get controllerrevisions.apps", "+ create controllerrevisions.apps", "+ delete controllerrevisions.apps",
+	}, derived(t, rbac.Options{Setup: func(mgr manager.Manager) error {
+		with, err := undo.Around(mgr, undo.Options{Build: "1"})
+		if err != nil {
+			return err
+		}
+		return setup(nothing, func(*builder.Operator[*owner]) {})(with)
+	}}))
 }

@@ -11,6 +11,7 @@
 //	Dependents, Watches       list, watch
 //	Owns(kind, CrossNamespace) also delete, and patch of the owner's kind, for the finalizer
 //	events                    create, patch
+//	undo.Around               get, create, delete of ControllerRevisions
 //
 // Other verbs depend on the plan: delete for kinds that it prunes, or recreates, and for an owner that it deletes; no patch for kinds of
 // which all children are CreateOnly. Plans are pure, so Derive calls them with the sample owners. Without samples it assumes that each

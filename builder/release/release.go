@@ -2,19 +2,13 @@ package release
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/armature-dev/armature/builder/internal/build"
 	"github.com/armature-dev/armature/builder/internal/turns"
 )
 
@@ -58,7 +52,7 @@ func Around(mgr manager.Manager, o Options) (manager.Manager, error) {
 		return nil, fmt.Errorf("the time in which an owner must become ready is %s; it must not be negative", s.ReadyWithin)
 	}
 	if s.Build == "" {
-		if s.Build, err = build(); err != nil {
+		if s.Build, err = build.Digest(); err != nil {
 			return nil, fmt.Errorf("identify the program's build: %w", err)
 		}
 	}
@@ -88,31 +82,3 @@ func (r releasing) Turns() *turns.Settings { return &r.settings }
 
 // Unwrap returns the manager that has the turns.
 func (r releasing) Unwrap() manager.Manager { return r.Manager }
-
-// build returns the digest of the executable and of its arguments.
-func build() (string, error) {
-	executable, err := executableDigest()
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(executable + "\x00" + strings.Join(os.Args[1:], "\x00")))
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// executableDigest returns the digest of the executable's content.
-var executableDigest = sync.OnceValues(func() (digest string, err error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(hash.Sum(nil)), nil
-})

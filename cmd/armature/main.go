@@ -30,6 +30,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/recordcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/rolloutcmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/treecmd"
+	"github.com/armature-dev/armature/cmd/armature/internal/uicmd"
 	"github.com/armature-dev/armature/cmd/armature/internal/watchcmd"
 )
 
@@ -71,6 +72,7 @@ func newCommand() *cobra.Command {
 	root.AddCommand(lintcmd.New(), convertcmd.New())
 	root.AddCommand(newcmd.New(version()), newcmd.NewUpgrade(version()), rbaccmd.New())
 	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())
+	root.AddCommand(uicmd.New())
 	return root
 }
 

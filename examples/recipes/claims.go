@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/armature-dev/armature/api/quantity"
 	"github.com/armature-dev/armature/builder"
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 )
@@ -46,7 +47,7 @@ func planClaims(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 
 // volumeSize is what the owner asks for; 1Gi by default.
 func volumeSize(app *v1.WebApp) resource.Quantity {
-	if size, err := resource.ParseQuantity(app.Annotations["example.com/volume-size"]); err == nil {
+	if size, err := quantity.Parse(app.Annotations["example.com/volume-size"]); err == nil {
 		return size
 	}
 	return resource.MustParse("1Gi")

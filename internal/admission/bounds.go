@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/armature-dev/armature/api/quantity"
 )
 
 // An element of a list costs two bytes of JSON and hundreds of bytes once it is decoded, so that what a review costs follows from how
@@ -17,14 +20,20 @@ const (
 	maxObjects       = 500_000
 )
 
-// bounded refuses objects with too many objects in them before they are decoded.
-type bounded struct{ next admission.Handler }
+// bounded refuses objects with too many objects in them, or with quantities that take hours to read, before they are decoded.
+type bounded struct {
+	next admission.Handler
+	as   reflect.Type // what they are decoded into
+}
 
 // Handle answers a review.
 func (b bounded) Handle(ctx context.Context, review admission.Request) admission.Response {
 	for _, raw := range [][]byte{review.Object.Raw, review.OldObject.Raw} {
 		if err := checkSize(raw); err != nil {
 			return admission.Errored(http.StatusRequestEntityTooLarge, err)
+		}
+		if err := quantity.CheckJSON(raw, b.as); err != nil {
+			return admission.Errored(http.StatusBadRequest, err)
 		}
 	}
 	return b.next.Handle(ctx, review)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/armature-dev/armature/api/quantity"
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/daemonjob"
@@ -69,11 +71,14 @@ func kindOf[S any, T interface {
 	return kind{
 		register: func(server webhook.Server, scheme *runtime.Scheme, around func(http.Handler) http.Handler) {
 			hook := admission.WithValidator(scheme, New(name, plan))
-			hook.Handler = bounded{hook.Handler}
+			hook.Handler = bounded{hook.Handler, reflect.TypeFor[S]()}
 			server.Register("/validate/"+strings.ToLower(name), around(hook))
 		},
 		judge: func(u *unstructured.Unstructured) error {
 			obj := T(new(S))
+			if err := quantity.CheckValue(u.Object, reflect.TypeFor[S]()); err != nil {
+				return err
+			}
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
 				return err
 			}

@@ -41,6 +41,15 @@ const (
 // AnnotationPaused on an owner, with the value "true", stops all passes over it. Users set it.
 const AnnotationPaused = "armature.dev/paused"
 
+// AnnotationUndo on an owner names the ControllerRevision with the former state to which its children return. It also stops all passes,
+// as AnnotationPaused does. Users set it. On such a ControllerRevision it names the controller that has kept the state.
+const AnnotationUndo = "armature.dev/undo"
+
+// IsPaused reports whether the annotations of an owner stop all passes over it.
+func IsPaused(annotations map[string]string) bool {
+	return annotations[AnnotationPaused] == "true" || annotations[AnnotationUndo] != ""
+}
+
 // The roll-out of a new build, owner by owner.
 const (
 	// LabelCanary on an owner, with the value "true", lets it have its turn before others. Users set it.

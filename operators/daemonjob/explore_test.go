@@ -58,7 +58,7 @@ func TestExploreASuspension(t *testing.T) {
 	// After this crash the operator once didn't know that it had suspended the Job itself, and never resumed it.
 	assert.NoError(t, buildertest.Replay(t.Context(), s, bounds, `
 		1. pass of default/demo
-		2. the cluster changes Job.batch default/demo-n1
+		2. step the cluster: change Job.batch default/demo-n1
 		3. a user makes edit 1
 		4. pass of default/demo, crash after write 1: patch Job.batch default/demo-n2
 		5. a user makes edit 2

@@ -20,18 +20,20 @@ import (
 
 var update = flag.Bool("update", false, "write the stories' output")
 
-func TestStories(t *testing.T) {
+func TestStories(t *testing.T) { story.Run(t, "testdata/stories", *update, config(t)) }
+
+func config(t *testing.T) story.Config {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	story.Run(t, "testdata/stories", *update, story.Config{
+	return story.Config{
 		Scheme: scheme,
 		Options: []buildertest.Option{buildertest.WithCRDs(
 			"../../config/crd/api.practice.com_jobflows.yaml", "../../config/crd/api.practice.com_jobtemplates.yaml")},
 		Operators: []world.Operator{world.OperatorOf(jobflow.Operator)},
 		Templates: map[string]string{"jobtemplate": "{apiVersion: api.practice.com/v1alpha1, kind: JobTemplate, spec: {jobTemplate: " + jobSpec + "}}"},
-		Commands:  map[string]story.Command{"jobflow": jobFlow},
-	})
+		Commands:  map[string]story.Command{"jobflow": jobFlow, "delete-job": deleteJob},
+	}
 }
 
 const jobSpec = `{template: {spec: {containers: [{name: main, image: "busybox:1.28"}]}}}`

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/armature-dev/armature/api/quantity"
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
@@ -73,7 +73,7 @@ func validateVolume(name string, v *v1alpha1.MiniClusterVolume, path *field.Path
 		errs = append(errs, forbidden(path, map[string]bool{
 			"emptyDirMedium": v.EmptyDirMedium != "", "emptyDirSizeLimit": v.EmptyDirSizeLimit != "",
 		}, "it needs emptyDir: true")...)
-	} else if _, err := resource.ParseQuantity(v.EmptyDirSizeLimit); v.EmptyDirSizeLimit != "" && err != nil {
+	} else if _, err := quantity.Parse(v.EmptyDirSizeLimit); v.EmptyDirSizeLimit != "" && err != nil {
 		errs = append(errs, field.Invalid(path.Child("emptyDirSizeLimit"), v.EmptyDirSizeLimit, err.Error()))
 	}
 	if v.CSIDriver == "" {

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
+	"github.com/armature-dev/armature/api/quantity"
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
@@ -164,7 +164,7 @@ func source(v *v1alpha1.MiniClusterVolume) corev1.VolumeSource {
 		}}
 	default:
 		dir := &corev1.EmptyDirVolumeSource{Medium: medium(v.EmptyDirMedium)}
-		if limit, err := resource.ParseQuantity(v.EmptyDirSizeLimit); v.EmptyDirSizeLimit != "" && err == nil { // see validate
+		if limit, err := quantity.Parse(v.EmptyDirSizeLimit); v.EmptyDirSizeLimit != "" && err == nil { // see validate
 			dir.SizeLimit = &limit
 		}
 		return corev1.VolumeSource{EmptyDir: dir}

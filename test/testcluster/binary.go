@@ -36,7 +36,7 @@ func repositoryRoot() (string, error) {
 		return "", err
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "devcluster", "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "devcluster", "cmd", "devcluster", "go.mod")); err == nil {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
@@ -64,8 +64,8 @@ func buildOnce(root, binary string) error {
 	}
 	fmt.Fprintf(os.Stderr, "testcluster: building %s (the first time takes minutes)\n", binary)
 	// Built under another name: a binary of this one is always complete.
-	build := exec.Command("go", "build", "-o", binary+".new", "./cmd/devcluster")
-	build.Dir = filepath.Join(root, "devcluster")
+	build := exec.Command("go", "build", "-o", binary+".new", ".")
+	build.Dir = filepath.Join(root, "devcluster", "cmd", "devcluster")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		return err

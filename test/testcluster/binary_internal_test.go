@@ -27,7 +27,7 @@ func TestBinaryOfTheEnvironmentIsUsed(t *testing.T) {
 func TestRepositoryRootHoldsDevcluster(t *testing.T) {
 	root, err := repositoryRoot()
 	require.NoError(t, err)
-	assert.FileExists(t, filepath.Join(root, "devcluster", "go.mod"))
+	assert.FileExists(t, filepath.Join(root, "devcluster", "cmd", "devcluster", "go.mod"))
 
 	t.Chdir(t.TempDir())
 	_, err = repositoryRoot()

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/armature-dev/armature/api/quantity"
 )
 
 // Names are one or more names. In JSON they are a string or a list of strings; one alone is encoded as a string.
@@ -114,7 +116,7 @@ func (s Size) MarshalJSON() ([]byte, error) { return writeNumberOrText(string(s)
 
 // Parse returns the amount. A malformed amount, or one that isn't above 0, is an error.
 func (s Size) Parse() (resource.Quantity, error) {
-	value, err := resource.ParseQuantity(string(s))
+	value, err := quantity.Parse(string(s))
 	if err != nil || value.Sign() <= 0 {
 		return resource.Quantity{}, fmt.Errorf("is %q; want a quantity above 0, such as 10Gi", string(s))
 	}

@@ -50,12 +50,15 @@
 //	crash [MANAGER] [after=N] [lost]      the manager crashes after its N-th write, whose reply is lost; the next process starts by itself
 //	stop [MANAGER], start [MANAGER]       end a manager's process, and start one
 //	manager NAME                          a further manager, beside the first one, whose name is "manager"
-//	lag [MANAGER] [changes=N]             the manager's caches lag behind
-//	refuse [MANAGER] [verb= kind= name= times=1]   the API server refuses calls of the manager, as for an exceeded quota
+//	lag [MANAGER] [changes=N kind=Job]    the manager's caches lag behind, all or that of one kind
+//	refuse [MANAGER] [verb= kind= name= subresource= times=1 after=0]   the API server refuses calls of the manager, as for an exceeded
+//	                                      quota; with lost, the call has its effect and its reply is lost
 //	status KIND/NAME [FIELD...]           fields and conditions of a status; times count from the begin, as in @1m0s
 //	show KIND/NAME PATH...                fields, by JSONPath
 //	list KIND...                          objects and their states
 //	writes, events                        what the managers did since the last output
+//
+// [Scenario] makes a scenario of buildertest.Explore from a file; its counterexamples are stories again.
 //
 // Config.Commands adds further ones. An error of a command is its output, after "error: ".
 package story

@@ -2,9 +2,11 @@ package story
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -83,9 +85,9 @@ func start(_ context.Context, s *Story, l Line) (string, error) {
 	return "", m.Start()
 }
 
-// lag is the command lag: "lag changes=3" makes a manager's caches lag behind.
+// lag is the command lag: "lag changes=3 kind=Job" makes a manager's caches lag behind, all or that of one kind.
 func lag(_ context.Context, s *Story, l Line) (string, error) {
-	if err := only(l, -1, "changes"); err != nil {
+	if err := only(l, -1, "changes", "kind"); err != nil {
 		return "", err
 	}
 	m, err := s.manager(l)
@@ -96,13 +98,24 @@ func lag(_ context.Context, s *Story, l Line) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "", m.Lag(int(n))
+	kind, ok, err := value(l, "kind")
+	if err != nil || !ok {
+		return "", errors.Join(err, m.Lag(int(n)))
+	}
+	gvk, err := s.kind(kind)
+	if err != nil {
+		return "", err
+	}
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(gvk)
+	return "", m.Lag(int(n), obj)
 }
 
 // refuse is the command refuse: "refuse verb=create kind=Job name=demo times=2" makes the API server refuse a manager's calls, as an
-// exceeded quota does; times=0 is all calls.
+// exceeded quota does; times=0 is all calls. After after=2 matching calls the faults begin. With lost, the call has its effect, and its
+// reply is lost.
 func refuse(_ context.Context, s *Story, l Line) (string, error) {
-	if err := only(l, -1, "verb", "kind", "name", "times"); err != nil {
+	if err := only(l, -1, "verb", "kind", "name", "subresource", "times", "after"); err != nil {
 		return "", err
 	}
 	m, err := s.manager(l)
@@ -133,7 +146,17 @@ func refuse(_ context.Context, s *Story, l Line) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f.Times = int(times)
+	after, err := number(l, "after", 0)
+	if err != nil {
+		return "", err
+	}
+	if f.Subresource, _, err = value(l, "subresource"); err != nil {
+		return "", err
+	}
+	f.Times, f.After = int(times), int(after)
+	if has(l, "lost") {
+		f.AfterWrite, f.Error = true, buildertest.Timeout
+	}
 	m.Client().Fail(f)
 	return "", nil
 }

@@ -51,6 +51,7 @@ type Manager struct {
 	world     *World
 	operators []Operator
 	lag       int
+	lagging   []client.Object // kinds; none: all
 
 	client      *buildertest.Client // of the present process
 	reconcilers []reconcile.Reconciler
@@ -96,11 +97,11 @@ func (m *Manager) Name() string { return m.name }
 // Client returns the client of the manager's present process: let it fail, lag or crash.
 func (m *Manager) Client() *buildertest.Client { return m.client }
 
-// Lag makes the caches of the manager's processes lag n changes behind, until nothing else can happen. They see its own writes. 0 is no
-// lag.
-func (m *Manager) Lag(n int) error {
-	m.lag = n
-	return m.client.Lag(n)
+// Lag makes the caches of the manager's processes lag n changes of the server behind, until nothing else can happen. With kinds (empty
+// objects), only those of these kinds do. They see its own writes. 0 is no lag.
+func (m *Manager) Lag(n int, kinds ...client.Object) error {
+	m.lag, m.lagging = n, kinds
+	return m.client.Lag(n, kinds...)
 }
 
 // Stop ends the manager's process. Stopping a stopped manager does nothing.
@@ -114,7 +115,7 @@ func (m *Manager) Start() error {
 	m.client = m.world.server.Client(m.name)
 	m.client.ReadYourWrites(true)
 	m.client.LimitRequests(1) // their order is the same in each run
-	if err := m.client.Lag(m.lag); err != nil {
+	if err := m.client.Lag(m.lag, m.lagging...); err != nil {
 		return err
 	}
 	m.reconcilers, m.passes, m.stopped = nil, map[passKey]passed{}, false

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +34,8 @@ type Step struct {
 	Namespace string
 	Name      string
 
-	run func(context.Context) error
+	group string // the object about which a controller makes several steps
+	run   func(context.Context) error
 }
 
 // String names the step in one line, such as "job-controller: create Pod default/demo-1". It is unique among the steps of a state.
@@ -52,6 +54,33 @@ func (s Step) String() string {
 // creation, as with an exceeded quota. Its controller tries again while the reason lasts, whenever something has changed.
 func (s Step) Run(ctx context.Context) error { return s.run(ctx) }
 
+// isLocal reports whether the step reads and writes only its object and what that controls. A scheduler and others read more.
+func (s Step) isLocal() bool { return s.group != "" || s.Actor == kubelet.Name(kubelet{}) }
+
+// workloads are the kinds of which each object has a controller's steps to itself, by the controller's name.
+var workloads = map[string]string{
+	jobController.Name(jobController{}):                 "Job",
+	deploymentController.Name(deploymentController{}):   "Deployment",
+	replicaSetController.Name(replicaSetController{}):   "ReplicaSet",
+	statefulSetController.Name(statefulSetController{}): "StatefulSet",
+	daemonSetController.Name(daemonSetController{}):     "DaemonSet",
+}
+
+// groupOf returns the object about which a controller of workloads makes a change; empty for other controllers.
+func groupOf(actor, kind string, c Change) string {
+	owner, ok := workloads[actor]
+	if !ok {
+		return ""
+	}
+	name := c.Object.GetName()
+	if kind != owner {
+		if ref := metav1.GetControllerOfNoCopy(c.Object); ref != nil {
+			name = ref.Name
+		}
+	}
+	return fmt.Sprintf("%s %s/%s", owner, c.Object.GetNamespace(), name)
+}
+
 // stepOf returns the step that makes a change.
 func (w *World) stepOf(actor string, with client.Client, c Change) (Step, error) {
 	gvk, err := apiutil.GVKForObject(c.Object, w.scheme)
@@ -59,6 +88,7 @@ func (w *World) stepOf(actor string, with client.Client, c Change) (Step, error)
 		return Step{}, err
 	}
 	return Step{
+		group: groupOf(actor, gvk.Kind, c),
 		Actor: actor, Does: string(c.Verb), Kind: gvk.GroupKind(), Namespace: c.Object.GetNamespace(), Name: c.Object.GetName(),
 		run: func(ctx context.Context) error {
 			err := c.apply(ctx, with)

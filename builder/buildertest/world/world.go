@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type Options struct {
 // two steps, so a World isn't safe for concurrent use.
 type World struct {
 	server      *buildertest.Server
+	options     Options
 	scheme      *runtime.Scheme
 	controllers []actor
 	managers    []*Manager
@@ -44,7 +46,7 @@ type actor struct {
 
 // New returns a world around a server. It writes nothing yet.
 func New(server *buildertest.Server, o Options) *World {
-	w := &World{server: server, scheme: server.Client().Scheme()}
+	w := &World{server: server, options: o, scheme: server.Client().Scheme()}
 	for _, c := range append(clusterControllers(), o.Controllers...) {
 		w.controllers = append(w.controllers, actor{c, server.Client(c.Name())})
 	}
@@ -96,6 +98,25 @@ func (w *World) look() ([]Step, time.Time, error) {
 		steps = append(steps, m.steps(s)...)
 	}
 	return steps, s.next, s.err
+}
+
+// Around returns a world around another server, with the same controllers and scripts, and without managers.
+func (w *World) Around(server *buildertest.Server) *World {
+	other := New(server, w.options)
+	other.scripts = slices.Clone(w.scripts)
+	return other
+}
+
+// Next implements [buildertest.Cluster], for buildertest.Explore, which runs the operators itself.
+func (w *World) Next() ([]buildertest.ClusterStep, time.Time, error) {
+	steps, next, err := w.look()
+	var all []buildertest.ClusterStep
+	for _, s := range steps {
+		all = append(all, buildertest.ClusterStep{
+			Name: s.String(), Actor: s.Actor, Kind: s.Kind, Group: s.group, Local: s.isLocal(), Run: s.run,
+		})
+	}
+	return all, next, err
 }
 
 // Settle runs steps until there is none, while the clock stands. It returns an error if a step fails, or if the steps don't end.

@@ -51,6 +51,8 @@ type Cluster struct {
 	// ConfirmOwner returns an error if the owner is gone, so that nothing must be written. The steps call it before writes; creates are
 	// the children that don't exist.
 	ConfirmOwner func(ctx context.Context, creates []store.Key) error
+	// BeforeWrites is called before the writes of Apply; its error prevents all of them. Nil: nothing is called.
+	BeforeWrites func(ctx context.Context, writes []*Write) error
 
 	slots []slot // for further children
 }
@@ -83,6 +85,11 @@ func (c *Cluster) Apply(ctx context.Context, children []Child) ([]*Write, error)
 		writes = append(writes, w)
 		if w.Action == Create || w.Action == Apply {
 			necessary = append(necessary, w)
+		}
+	}
+	if c.BeforeWrites != nil && len(necessary) > 0 {
+		if err := c.BeforeWrites(ctx, necessary); err != nil {
+			return nil, errors.Join(append(errs, err)...)
 		}
 	}
 	return writes, errors.Join(append(errs, c.WriteAll(ctx, necessary))...)

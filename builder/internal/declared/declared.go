@@ -17,6 +17,7 @@ type Operator struct {
 	Owner   client.Object
 	Owns    []Owned
 	Watches []client.Object
+	Undo    bool // the builder keeps former states in ControllerRevisions
 	// Plan returns what the plan asks for, if there are no children yet. The owner is of the type of Owner.
 	Plan func(owner client.Object) (Plan, error)
 }

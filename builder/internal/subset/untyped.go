@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
+	"github.com/armature-dev/armature/api/quantity"
 )
 
 // Untyped is Typed for objects without Go types, as decoded from JSON. Each present value counts as set, except nil and empty maps and
@@ -95,10 +95,10 @@ var quantities = map[string]bool{
 
 // sameQuantity reports whether two values are equal quantities. A quantity can also be a number.
 func sameQuantity(a, b any) bool {
-	x, err := resource.ParseQuantity(fmt.Sprint(a))
+	x, err := quantity.Parse(fmt.Sprint(a))
 	if err != nil {
 		return false
 	}
-	y, err := resource.ParseQuantity(fmt.Sprint(b))
+	y, err := quantity.Parse(fmt.Sprint(b))
 	return err == nil && x.Cmp(y) == 0
 }

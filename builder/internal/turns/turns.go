@@ -136,7 +136,7 @@ func (t *Turns) list(ctx context.Context, id string) error {
 	t.owners, t.todo, t.inTurn = len(owners), map[types.NamespacedName]*candidate{}, map[types.NamespacedName]struct{}{}
 	for _, owner := range owners {
 		mark := MarkOf(t.operator.Conditions(owner))
-		isPaused := owner.GetAnnotations()[wellknown.AnnotationPaused] == "true"
+		isPaused := wellknown.IsPaused(owner.GetAnnotations())
 		if owner.GetDeletionTimestamp() != nil || mark.isOver(id) || isPaused && !mark.IsInTurn() {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/armature-dev/armature/devcluster/internal/clusterdir"
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/clusterdir"
 )
 
 // These tests need root, and the programs that `make nodes` builds; `make test-nodes` runs them.

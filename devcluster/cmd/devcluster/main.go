@@ -4,9 +4,9 @@ package main
 import (
 	"os"
 
-	"github.com/armature-dev/armature/devcluster/internal/cli"
-	"github.com/armature-dev/armature/devcluster/internal/component"
-	"github.com/armature-dev/armature/devcluster/internal/localnode"
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/cli"
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/component"
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localnode"
 )
 
 // The binary is also each component of the cluster, and the small process above each container; neither must

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/undo"
 	"github.com/armature-dev/armature/operators/minicluster"
 	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
@@ -45,7 +46,9 @@ func newPlaceAlone(t *testing.T) *place {
 func (p *place) manage(change ...func(*rest.Config)) (stop func()) {
 	p.T.Helper()
 	mgr := p.NewManager(testcluster.OperatorConfig(p.T, "minicluster"), p.Options(), change...)
-	require.NoError(p.T, minicluster.Setup(mgr))
+	with, err := undo.Around(mgr, undo.Options{})
+	require.NoError(p.T, err)
+	require.NoError(p.T, minicluster.Setup(with))
 	return p.Start(mgr)
 }
 

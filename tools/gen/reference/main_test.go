@@ -36,6 +36,8 @@ spec:
                   type: object
                   properties:
                     size: {description: Size is <how> large., type: integer, minimum: 1, default: 3}
+                    from: {description: From is when., type: string, format: date-time, pattern: "^2"}
+                    port: {description: Port is where., x-kubernetes-int-or-string: true, minimum: 1, maximum: 2147483647}
               pod:
                 description: Pod is embedded.
                 type: object
@@ -58,6 +60,7 @@ func TestPage(t *testing.T) {
 		"# Thing\n", "Thing is a thing.\n", "| kubectl knows it as | `things`, `thing`, `th` |",
 		"### spec.parts\n\nlist of objects, required\n\nParts are what it has.\n\nRules: at least 1 item.\n",
 		"### spec.parts[].size\n\ninteger, default `3`\n\nSize is &lt;how> large.\n\nRules: at least 1.\n",
+		"From is when.\n\n###", "Port is where.\n\nRules: at least 1.\n",
 		"### spec.pod\n\nobject; its fields are those of Kubernetes' own type, which `kubectl explain` has\n\nPod is embedded.\n",
 	} {
 		if !strings.Contains(string(got), want) {

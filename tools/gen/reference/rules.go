@@ -2,13 +2,28 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// rules says what the API server holds a field to.
+// rules says what the API server holds a field to. That a time, a quantity, or a number or text, is what Go reads goes without saying.
 func rules(s *apiextensionsv1.JSONSchemaProps) []string {
+	if s.Format == "date-time" {
+		return nil
+	}
+	if s.XIntOrString {
+		own := s.DeepCopy()
+		own.Pattern, own.MaxLength = "", nil
+		if own.Minimum != nil && *own.Minimum == math.MinInt32 {
+			own.Minimum = nil
+		}
+		if own.Maximum != nil && *own.Maximum == math.MaxInt32 {
+			own.Maximum = nil
+		}
+		s = own
+	}
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if len(s.Enum) > 0 {
@@ -41,7 +56,7 @@ func rules(s *apiextensionsv1.JSONSchemaProps) []string {
 			add("%s %d %s", bound.text, *bound.value, bound.many)
 		}
 	}
-	if s.Pattern != "" && !s.XIntOrString {
+	if s.Pattern != "" {
 		add("it matches `%s`", s.Pattern)
 	}
 	for _, rule := range s.XValidations {

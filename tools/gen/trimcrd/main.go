@@ -10,6 +10,8 @@
 // self (oldSelf) are refused in a list whose items have no identity, and a template is no Job yet; the Job that is made
 // of it is validated by the API server itself. And it admits the "creationTimestamp: null" that many tools print in a
 // template's metadata, which strict field validation would otherwise refuse.
+//
+// It narrows the schema of what the Go types don't read: see bound.go.
 package main
 
 import (
@@ -51,6 +53,7 @@ func run(dir string, embedded []string) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		trim(crd, inKind(crd, embedded), false)
+		bound(crd)
 		out, err := yaml.Marshal(crd)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)

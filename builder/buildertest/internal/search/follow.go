@@ -16,7 +16,7 @@ func Follow[S any](system System[S], names []string, limit int, lenient bool) (*
 	w := &way[S]{system: system, state: state, seen: map[Hash]int{}}
 	w.arrive(false)
 	for _, name := range names {
-		o, err := find(system, w.state, name)
+		o, err := Find(system, w.state, name)
 		if err != nil {
 			return nil, err
 		}
@@ -92,8 +92,8 @@ func (w *way[S]) arrive(wrote bool) int {
 	return 0
 }
 
-// find returns the outcome of a name in a state, nil if there is none.
-func find[S any](system System[S], state S, name string) (*Outcome[S], error) {
+// Find returns the outcome of a name in a state, nil if there is none.
+func Find[S any](system System[S], state S, name string) (*Outcome[S], error) {
 	steps, err := system.Steps(state)
 	if err != nil {
 		return nil, err

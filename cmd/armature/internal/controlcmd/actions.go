@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -75,6 +76,14 @@ var actions = []action{
 		long:    "Let the operator work on paused objects again. It restores what has changed meanwhile.",
 		example: "  armature unpause jobflow/nightly",
 	},
+	{
+		verb: "undo", done: "paused, returning to its former state", set: undo,
+		short: "Return to the state before the last disruptive change, and pause",
+		long: "Return objects to the state before the last change that disrupted their children: restarted pods, deleted or recreated an object, or " +
+			"scaled down. Their operator restores it and writes nothing else until armature unpause; then it applies the spec again. Operators " +
+			"keep that state with builder/undo; the condition Undoable of the object names it, and the condition Undone says whether it is restored.",
+		example: "  armature undo minicluster/nightly\n  kubectl wait --for=condition=Undone minicluster/nightly",
+	},
 }
 
 // pause sets the annotation that stops the passes over an object.
@@ -95,6 +104,29 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 func unpause(obj *unstructured.Unstructured, _ []string) error {
 	annotations := obj.GetAnnotations()
 	delete(annotations, wellknown.AnnotationPaused)
+	delete(annotations, wellknown.AnnotationUndo)
+	obj.SetAnnotations(annotations)
+	return nil
+}
+
+// undo asks for the former state that the operator has kept.
+func undo(obj *unstructured.Unstructured, _ []string) error {
+	name := ""
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	for _, c := range conditions {
+		if fields, ok := c.(map[string]any); ok && fields["type"] == events.ConditionUndoable && fields["status"] == "True" {
+			name, _ = fields["message"].(string)
+		}
+	}
+	if name == "" {
+		return fmt.Errorf("there is nothing to undo: it has no condition %s; its operator has disrupted nothing since its creation, or keeps no "+
+			"former state", events.ConditionUndoable)
+	}
+	if err := pause(obj, nil); err != nil {
+		return err
+	}
+	annotations := obj.GetAnnotations()
+	annotations[wellknown.AnnotationUndo] = name
 	obj.SetAnnotations(annotations)
 	return nil
 }

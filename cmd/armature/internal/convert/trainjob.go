@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/armature-dev/armature/api/quantity"
 	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
 )
 
@@ -158,7 +158,7 @@ func processesOf(says string, resources field) string {
 			return says
 		}
 	}
-	cpus, err := resource.ParseQuantity(valueText(of.get("cpu").value))
+	cpus, err := quantity.Parse(valueText(of.get("cpu").value))
 	if err != nil {
 		return "1"
 	}

@@ -56,6 +56,14 @@ func TestDiagnose(t *testing.T) {
 		})}, Blocked, "ManagedElsewhere", "JobFlow/f", "leaves it to example.com/other"},
 		"no Job controller": {Facts{Root: makeJob("j", func(j *batchv1.Job) { j.Status.StartTime = nil }, nil)}, Blocked, "NoController", "Job/j", "its status is empty"},
 
+		"undone": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
+			f.Annotations = map[string]string{"armature.dev/paused": "true", "armature.dev/undo": "f-1"}
+			f.Status.Conditions = []metav1.Condition{{Type: "Undone", Status: "True", Reason: "Undone", Message: "f-1"}}
+		})}, Blocked, "Undone", "JobFlow/f", "its last disruptive change is undone, and it is paused"},
+		"undone in vain": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
+			f.Annotations = map[string]string{"armature.dev/undo": "f-1"}
+			f.Status.Conditions = []metav1.Condition{{Type: "Undone", Status: "False", Reason: "UndoFailed", Message: "it is gone"}}
+		})}, Blocked, "UndoFailed", "JobFlow/f", "isn't undone: it is gone"},
 		"paused": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Annotations = map[string]string{"armature.dev/paused": "true"}
 		})}, Blocked, "PausedByAnnotation", "JobFlow/f", `the annotation armature.dev/paused is "true"`},

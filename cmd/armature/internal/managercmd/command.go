@@ -58,6 +58,7 @@ type options struct {
 	stateDir    string
 
 	rolloutMaxOwners string
+	undo             bool
 
 	qps   float32
 	burst int
@@ -138,6 +139,8 @@ It needs the CRDs of its own version or a newer one: armature install`,
 	f.StringVar(&o.rolloutMaxOwners, "rollout-max-owners", "1", "maximum `number` of a kind's existing objects, or percentage such as "+
 		"10%, that a new version of the manager disrupts at once (restarts pods, deletes, recreates, scales down); "+
 		"others wait until these are ready. unlimited or 0 for no limit")
+	f.BoolVar(&o.undo, "undo", true, "keep the state of objects before a disruptive change, for armature undo; "+
+		"needs the permission to get, create and delete ControllerRevisions")
 	f.Float32Var(&o.qps, "kube-api-qps", -1,
 		"maximum requests a second to the API server; -1 for no limit, which relies on the server's priority and fairness")
 	f.IntVar(&o.burst, "kube-api-burst", 0, "maximum burst of requests above --kube-api-qps (default: 1.5 times the limit)")

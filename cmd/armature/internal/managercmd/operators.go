@@ -25,6 +25,8 @@ type operator struct {
 	// kinds must be known to the cluster, in the group and version of [v1alpha1].
 	kinds []string
 	setup func(manager.Manager, options) error
+	// undo is true if the operator has children whose disruption can be undone: not only Jobs and Pods, which would run again.
+	undo bool
 }
 
 // alone is the setup of an operator that writes nothing that operators of other managers write, too.
@@ -43,11 +45,11 @@ func withQueues(mgr manager.Manager, o options) error {
 
 // bundled are all operators, in the order of their names.
 var bundled = []operator{
-	{daemonjob.Name, &v1alpha1.DaemonJob{}, []string{"DaemonJob"}, alone(daemonjob.Setup)},
-	{fluxjob.Name, &v1alpha1.FluxJob{}, []string{"FluxJob", "FluxSetup", "MiniCluster"}, withQueues},
-	{jobflow.Name, &v1alpha1.JobFlow{}, []string{"JobFlow", "JobTemplate"}, alone(jobflow.Setup)},
-	{minicluster.Name, &v1alpha1.MiniCluster{}, []string{"MiniCluster"}, alone(minicluster.Setup)},
-	{replicajob.Name, &v1alpha1.ReplicaJob{}, []string{"ReplicaJob"}, alone(replicajob.Setup)},
+	{daemonjob.Name, &v1alpha1.DaemonJob{}, []string{"DaemonJob"}, alone(daemonjob.Setup), false},
+	{fluxjob.Name, &v1alpha1.FluxJob{}, []string{"FluxJob", "FluxSetup", "MiniCluster"}, withQueues, false},
+	{jobflow.Name, &v1alpha1.JobFlow{}, []string{"JobFlow", "JobTemplate"}, alone(jobflow.Setup), false},
+	{minicluster.Name, &v1alpha1.MiniCluster{}, []string{"MiniCluster"}, alone(minicluster.Setup), true},
+	{replicajob.Name, &v1alpha1.ReplicaJob{}, []string{"ReplicaJob"}, alone(replicajob.Setup), false},
 }
 
 // selectOperators returns the operators that --operators asks for: names, or * for all. The cluster need not know the

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/undo"
 	"github.com/armature-dev/armature/cmd/armature/internal/kindmetrics"
 	"github.com/armature-dev/armature/internal/admission"
 )
@@ -72,7 +73,13 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	}
 	var kinds []client.Object
 	for _, op := range operators {
-		if err := op.setup(mgr, o); err != nil {
+		with := mgr
+		if op.undo && o.undo {
+			if with, err = undo.Around(mgr, undo.Options{}); err != nil {
+				return err
+			}
+		}
+		if err := op.setup(with, o); err != nil {
 			return fmt.Errorf("set up the operator %s: %w", op.name, err)
 		}
 		kinds = append(kinds, op.runs)

@@ -125,8 +125,16 @@ var underWay = map[string]bool{
 	v1alpha1.ReasonStarting: true, v1alpha1.ReasonPodsReady: true, v1alpha1.ReasonRestarted: true,
 }
 
-// problem is what stands in an object's way, empty if nothing does: a pause, the turn in a roll-out for which it waits, or what Ready says.
+// problem is what stands in an object's way, empty if nothing does: an undo, a pause, the turn in a roll-out for which it waits, or what
+// Ready says.
 func problem(conditions []metav1.Condition) string {
+	switch c := meta.FindStatusCondition(conditions, events.ConditionUndone); {
+	case c == nil:
+	case c.Status == metav1.ConditionTrue:
+		return c.Reason + ": the last disruptive change is undone, and the object is paused"
+	default:
+		return c.Reason + ": " + c.Message
+	}
 	for i := range conditions {
 		c := &conditions[i]
 		if c.Type == events.ConditionPaused && c.Status == metav1.ConditionTrue ||

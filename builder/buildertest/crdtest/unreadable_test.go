@@ -1,0 +1,59 @@
+package crdtest_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/buildertest/crdtest"
+	kvstore "github.com/armature-dev/armature/examples/kvstore/api/v1"
+	parseable "github.com/armature-dev/armature/examples/parseable/api/v1beta1"
+	pinot "github.com/armature-dev/armature/examples/pinot/api/v1beta1"
+	tfjob "github.com/armature-dev/armature/examples/tfjob/api/v1"
+	torchjob "github.com/armature-dev/armature/examples/torchjob/api/v1"
+	tutorial "github.com/armature-dev/armature/examples/tutorial/api/v1"
+	webapp "github.com/armature-dev/armature/examples/webapp/api/v1"
+)
+
+// Whoever may create an object in one namespace stops an operator for everyone if its cache can't read it.
+func TestWhatTheAPIServerAdmitsCanBeRead(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		v1alpha1.AddToScheme, kvstore.AddToScheme, parseable.AddToScheme, pinot.AddToScheme, tfjob.AddToScheme, torchjob.AddToScheme,
+		tutorial.AddToScheme, webapp.AddToScheme,
+	} {
+		require.NoError(t, add(scheme))
+	}
+	files, err := filepath.Glob("../../../config/crd/*_*.yaml")
+	require.NoError(t, err)
+	examples, err := filepath.Glob("../../../examples/*/config/*_*.yaml")
+	require.NoError(t, err)
+	require.Len(t, files, 7)
+	require.Len(t, examples, 8)
+	for _, file := range append(files, examples...) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var crd apiextensionsv1.CustomResourceDefinition
+			require.NoError(t, yaml.Unmarshal(text, &crd))
+			found, err := crdtest.Unreadable(&crd, func(version string) any {
+				obj, err := scheme.New(schema.GroupVersionKind{Group: crd.Spec.Group, Version: version, Kind: crd.Spec.Names.Kind})
+				require.NoError(t, err)
+				return obj
+			})
+			require.NoError(t, err)
+			for _, line := range found {
+				t.Error(line)
+			}
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package story
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/buildertest"
+)
+
+// then begins the lines of a scenario that happen later.
+const then = "then"
+
+// Scenario returns the scenario that a file describes, for [buildertest.Explore]. Its lines prepare the cluster, one after the other; those
+// that begin with the word then are the steps of Scenario.Then:
+//
+//	node n1
+//	----
+//
+//	pod demo-* run=0s
+//	----
+//
+//	apply
+//	(a JobFlow)
+//	----
+//
+//	then edit JobFlow/demo
+//	spec: {suspend: true}
+//	----
+//
+// Each operator is a process of its own, and the first one is the scenario's. The test fails if a line fails. The caller sets invariants
+// and the like. A counterexample of the scenario is a story: save it as a file, and Run runs it.
+func Scenario(t *testing.T, path string, c Config) buildertest.Scenario {
+	t.Helper()
+	s, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scenario buildertest.Scenario
+	var later []Line
+	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		line := lineOf(d)
+		if line.Command == then {
+			if len(d.CmdArgs) == 0 {
+				d.Fatalf(t, "then: the command is missing, such as: then edit Kind/name")
+			}
+			line.Command, line.Words = line.Words[0], line.Words[1:]
+			later = append(later, line)
+			scenario.ThenLines = append(scenario.ThenLines, textOf(line.Command, d.CmdArgs[1:], d.Input))
+			return d.Expected
+		}
+		if err := s.do(t.Context(), line); err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		scenario.Setup += textOf(d.Cmd, d.CmdArgs, d.Input)
+		return d.Expected
+	})
+	if err := s.describe(&scenario, later); err != nil {
+		t.Fatal(err)
+	}
+	return scenario
+}
+
+// do runs a line whose output doesn't matter.
+func (s *Story) do(ctx context.Context, l Line) error {
+	text, err := s.Do(ctx, l)
+	if err == nil && strings.HasPrefix(text, "error: ") {
+		err = errors.New(text)
+	}
+	return err
+}
+
+// textOf returns a line as it stands in a file.
+func textOf(command string, args []datadriven.CmdArg, input string) string {
+	var b strings.Builder
+	b.WriteString(command)
+	for _, arg := range args {
+		b.WriteString(" " + arg.String())
+	}
+	b.WriteString("\n")
+	if input != "" {
+		b.WriteString(strings.TrimSuffix(input, "\n") + "\n")
+	}
+	return b.String() + "----\n\n"
+}
+
+// describe completes the scenario of a story's present cluster.
+func (s *Story) describe(scenario *buildertest.Scenario, later []Line) error {
+	scenario.Scheme, scenario.Options = s.config.Scheme, s.config.Options
+	scenario.Objects = s.world.Server().Objects()
+	around := s.world
+	scenario.Cluster = func(server *buildertest.Server) buildertest.Cluster { return around.Around(server) }
+	for i, o := range s.config.Operators {
+		requests, err := s.requestsOf(o.Owner, scenario.Objects)
+		if err != nil {
+			return err
+		}
+		p := buildertest.Process{Name: fmt.Sprint("operator ", i+1), Owner: o.Owner, Reconciler: o.Reconciler, Requests: requests}
+		if i > 0 {
+			scenario.Others = append(scenario.Others, p)
+			continue
+		}
+		scenario.Owner, scenario.Reconciler, scenario.Requests = p.Owner, p.Reconciler, p.Requests
+	}
+	for _, line := range later {
+		scenario.Then = append(scenario.Then, func(ctx context.Context, c client.Client) error {
+			with := *s
+			with.user = c.(*buildertest.Client)
+			with.world = around.Around(with.user.Server())
+			return with.do(ctx, line)
+		})
+	}
+	return nil
+}
+
+// requestsOf returns the requests of all objects of a kind.
+func (s *Story) requestsOf(owner client.Object, objects []client.Object) ([]reconcile.Request, error) {
+	gvk, err := apiutil.GVKForObject(owner, s.config.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	var requests []reconcile.Request
+	for _, obj := range objects {
+		found, err := apiutil.GVKForObject(obj, s.config.Scheme)
+		if err != nil {
+			return nil, err
+		}
+		if found == gvk {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)})
+		}
+	}
+	return requests, nil
+}

@@ -1,0 +1,146 @@
+package apply
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/former"
+	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/subset"
+	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/store"
+)
+
+// Disruption is how much a write disrupts, as far as that is known before it.
+type Disruption int
+
+const (
+	// Harmless means that no pod restarts and nothing is deleted.
+	Harmless Disruption = iota
+	// ScalesDown means that a workload loses replicas.
+	ScalesDown
+	// Disruptive means that pods restart, or that the object may be recreated.
+	Disruptive
+)
+
+// Former returns the state of a child before its change, and what the change disrupts. It returns nil if there is nothing to keep: the
+// object is new, or isn't controlled by the owner, or the write only restores the last applied state.
+func (c *Cluster) Former(w *Write) (*former.Child, Disruption, error) {
+	d := w.Desired
+	if w.Action != Apply || w.Observed == nil || d.Child.CreateOnly || !w.isDesiredChanged() || !c.isKept(d.Key, w.Observed) {
+		return nil, Harmless, nil
+	}
+	child, fields, err := c.formerOf(d.Kind, d.Key, w.Observed, d)
+	if err != nil {
+		return nil, Harmless, err
+	}
+	how := disruptionOf(d, w.Observed, fields)
+	if recreate := d.recreates(); recreate != nil {
+		child.Recreate = cmp.Or(recreate.Dependents, metav1.DeletePropagationBackground)
+		how = Disruptive
+	}
+	return child, how, nil
+}
+
+// FormerOfDeleted returns the state of a child before its deletion, nil if there is nothing to keep.
+func (c *Cluster) FormerOfDeleted(k kinds.Kind, observed client.Object) (*former.Child, error) {
+	if key := k.Key(observed); c.isKept(key, observed) {
+		child, _, err := c.formerOf(k, key, observed, nil)
+		return child, err
+	}
+	return nil, nil
+}
+
+func (c *Cluster) isKept(key store.Key, observed client.Object) bool {
+	return former.IsKept(key.GroupKind()) && inventory.OwnershipOf(observed, c.Owner, c.OwnerKind) == inventory.Owned
+}
+
+// formerOf returns the state of an observed child in the fields that the builder manages. d is the desired object, nil for none.
+func (c *Cluster) formerOf(
+	k kinds.Kind, key store.Key, observed client.Object, d *Desired,
+) (*former.Child, map[string]any, error) {
+	child := &former.Child{Child: revision.Child{
+		Group: k.GVK.Group, Version: k.GVK.Version, Kind: k.GVK.Kind, Untyped: k.Untyped, Namespace: key.Namespace, Name: key.Name,
+	}}
+	if isSecret(key) {
+		return child, nil, nil
+	}
+	stored, err := payload.Stored(observed)
+	if err != nil {
+		return nil, nil, err
+	}
+	manager := fieldmanager.Manager{Name: c.Name, Digest: wellknown.AnnotationDigest}
+	var desired map[string]any
+	var ignored []paths.Path
+	if d != nil {
+		manager, desired, ignored = c.fieldManager(d), d.fields, d.ignored
+	}
+	shares, err := manager.Shares(observed.GetManagedFields())
+	if err != nil {
+		return nil, nil, err
+	}
+	fields := former.Fields(stored, desired, paths.Without(shares.Ours, ignored))
+	fields["apiVersion"], fields["kind"] = k.GVK.ToAPIVersionAndKind()
+	meta, _ := fields["metadata"].(map[string]any)
+	if meta == nil {
+		meta = map[string]any{}
+		fields["metadata"] = meta
+	}
+	meta["name"] = key.Name
+	if key.Namespace != "" {
+		meta["namespace"] = key.Namespace
+	}
+	if child.Payload, err = revision.Payload(fields); err != nil {
+		return nil, nil, err
+	}
+	child.Digest, err = digestWithout(fields)
+	return child, fields, err
+}
+
+// digestWithout returns the digest of an object's fields without the annotation that has a digest.
+func digestWithout(fields map[string]any) (string, error) {
+	fields = runtime.DeepCopyJSON(fields)
+	unstructured.RemoveNestedField(fields, "metadata", "annotations", wellknown.AnnotationDigest)
+	if annotations, _, err := unstructured.NestedMap(fields, "metadata", "annotations"); err == nil && len(annotations) == 0 {
+		unstructured.RemoveNestedField(fields, "metadata", "annotations")
+	}
+	return payload.Digest(fields)
+}
+
+// workloads are the kinds whose pods restart when their template changes.
+var workloads = []string{"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"}
+
+// disruptionOf says what a change of a workload disrupts. Where it can't be sure, it says Disruptive.
+func disruptionOf(d *Desired, observed client.Object, was map[string]any) Disruption {
+	if d.Kind.GVK.Group != "apps" || !slices.Contains(workloads, d.Kind.GVK.Kind) {
+		return Harmless
+	}
+	stored, err := payload.Stored(observed)
+	if err != nil {
+		return Disruptive
+	}
+	at := func(fields map[string]any, name string) any {
+		spec, _ := fields["spec"].(map[string]any)
+		return spec[name]
+	}
+	template := at(d.fields, "template")
+	if !subset.Untyped(template, at(stored, "template")) || !subset.Untyped(at(was, "template"), template) {
+		return Disruptive
+	}
+	if replicas, ok := at(d.fields, "replicas").(int64); ok {
+		if now, known := at(stored, "replicas").(int64); known && replicas < now {
+			return ScalesDown
+		}
+	}
+	return Harmless
+}

@@ -1,0 +1,296 @@
+package uiserver
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// pageSize is the number of objects of one list request.
+	pageSize = 500
+	// maxObjects is how many objects a feed holds at most. Of more it shows the first.
+	maxObjects = 50_000
+	// firstPause and longestPause are between attempts to reach an API server that doesn't answer.
+	firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
+)
+
+// source is what a feed watches: the objects of a kind in a namespace, or in all of them, that the selectors select.
+type source struct {
+	gvk       schema.GroupVersionKind
+	namespace string
+	labels    string
+	fields    string
+}
+
+// sourceState says whether a feed is up to date, and if it isn't, why.
+type sourceState struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	State     string `json:"state"`
+	Message   string `json:"message,omitempty"`
+}
+
+// The states of a source.
+const (
+	stateLoading     = "loading"
+	stateLive        = "live"
+	stateForbidden   = "forbidden"
+	stateAbsent      = "absent"
+	stateUnreachable = "unreachable"
+	stateLimited     = "limited"
+	stateLoggedOut   = "unauthorized"
+)
+
+// item is what a feed holds of an object.
+type item[T any] struct {
+	version string
+	value   T
+}
+
+// feed holds what is shown of the objects of one source, by one watch. It works per change: nothing is listed twice unless the API
+// server has forgotten the changes since.
+type feed[T any] struct {
+	source  source
+	client  client.WithWatch
+	project func(*unstructured.Unstructured) T
+
+	mu      sync.Mutex
+	items   map[types.UID]item[T]
+	state   sourceState
+	synced  bool // all that exists has been read once
+	skipped int
+	readers map[*reader[T]]struct{}
+}
+
+func newFeed[T any](c client.WithWatch, s source, project func(*unstructured.Unstructured) T) *feed[T] {
+	return &feed[T]{
+		source: s, client: c, project: project, items: map[types.UID]item[T]{}, readers: map[*reader[T]]struct{}{},
+		state: sourceState{Kind: s.gvk.Kind, Namespace: s.namespace, State: stateLoading},
+	}
+}
+
+// run lists and watches until the context ends, or until nothing can come any more.
+func (f *feed[T]) run(ctx context.Context) {
+	version, pause := "", firstPause
+	for ctx.Err() == nil {
+		var err error
+		if version == "" {
+			version, err = f.list(ctx)
+		} else {
+			version, err = f.watch(ctx, version)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			pause = firstPause
+			continue
+		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
+			version = ""
+			continue
+		case f.ends(err):
+			return
+		}
+		f.unreachable(err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause/2 + rand.N(pause)): //nolint:gosec // spreads the attempts of many feeds
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// ends reports whether an error stays until someone changes the viewer's rights or the cluster's kinds.
+func (f *feed[T]) ends(err error) bool {
+	state := ""
+	switch {
+	case apierrors.IsForbidden(err):
+		state = stateForbidden
+	case apierrors.IsUnauthorized(err):
+		state = stateLoggedOut
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err), apierrors.IsMethodNotSupported(err):
+		state = stateAbsent
+	default:
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.synced = true
+	for uid := range f.items { // what the viewer may not see any more
+		f.forget(uid)
+	}
+	f.setState(state, err.Error())
+	return true
+}
+
+func (f *feed[T]) unreachable(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state.State != stateUnreachable {
+		f.setState(stateUnreachable, fmt.Sprintf("since %s: %v", time.Now().UTC().Format(time.TimeOnly), err))
+	}
+}
+
+// options are those of each request.
+func (f *feed[T]) options(raw *metav1.ListOptions) ([]client.ListOption, error) {
+	selected, err := labels.Parse(f.source.labels)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	all := []client.ListOption{client.InNamespace(f.source.namespace), &client.ListOptions{Raw: raw}}
+	if f.source.labels != "" {
+		all = append(all, client.MatchingLabelsSelector{Selector: selected})
+	}
+	if f.source.fields != "" {
+		bound, err := fields.ParseSelector(f.source.fields)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		all = append(all, client.MatchingFieldsSelector{Selector: bound})
+	}
+	return all, nil
+}
+
+func (f *feed[T]) newList() *unstructured.UnstructuredList {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(f.source.gvk.GroupVersion().WithKind(f.source.gvk.Kind + "List"))
+	return list
+}
+
+// list reads all objects page by page, and returns the version to watch from.
+func (f *feed[T]) list(ctx context.Context) (version string, err error) {
+	seen := map[types.UID]bool{}
+	for next := ""; ; {
+		options, err := f.options(&metav1.ListOptions{Limit: pageSize, Continue: next})
+		if err != nil {
+			return "", err
+		}
+		list := f.newList()
+		if err := f.client.List(ctx, list, options...); err != nil {
+			return "", err
+		}
+		f.mu.Lock()
+		for i := range list.Items {
+			seen[list.Items[i].GetUID()] = true
+			f.set(&list.Items[i])
+		}
+		f.mu.Unlock()
+		version, next = list.GetResourceVersion(), list.GetContinue()
+		if next == "" {
+			break
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for uid := range f.items {
+		if !seen[uid] {
+			f.forget(uid)
+		}
+	}
+	f.synced = true
+	f.setLive()
+	return version, nil
+}
+
+// watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to.
+func (f *feed[T]) watch(ctx context.Context, version string) (string, error) {
+	options, err := f.options(&metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+	if err != nil {
+		return version, err
+	}
+	w, err := f.client.Watch(ctx, f.newList(), options...)
+	if err != nil {
+		return version, err
+	}
+	defer w.Stop()
+	f.mu.Lock()
+	f.setLive()
+	f.mu.Unlock()
+	began := time.Now()
+	for event := range w.ResultChan() {
+		u, ok := event.Object.(*unstructured.Unstructured)
+		if event.Type == watch.Error || !ok {
+			return version, apierrors.FromObject(event.Object)
+		}
+		version = u.GetResourceVersion()
+		f.mu.Lock()
+		switch event.Type {
+		case watch.Added, watch.Modified:
+			f.set(u)
+		case watch.Deleted:
+			f.forget(u.GetUID())
+		}
+		f.mu.Unlock()
+	}
+	if time.Since(began) < firstPause {
+		return version, fmt.Errorf("the API server ended the watch of %s at once", f.source.gvk.Kind)
+	}
+	return version, nil
+}
+
+// named reports whether an object has the name that the source selects, if it selects one. An API server sends no other.
+func (f *feed[T]) named(u *unstructured.Unstructured) bool {
+	name, ok := strings.CutPrefix(f.source.fields, "metadata.name=")
+	return !ok || name == u.GetName()
+}
+
+// set notes an object. The caller holds the lock, as of forget, setLive and setState.
+func (f *feed[T]) set(u *unstructured.Unstructured) {
+	uid := u.GetUID()
+	known, ok := f.items[uid]
+	switch {
+	case !f.named(u):
+		return
+	case ok && known.version == u.GetResourceVersion():
+		return
+	case !ok && len(f.items) >= maxObjects:
+		f.skipped++
+		return
+	}
+	f.items[uid] = item[T]{u.GetResourceVersion(), f.project(u)}
+	for r := range f.readers {
+		r.note(uid)
+	}
+}
+
+func (f *feed[T]) forget(uid types.UID) {
+	if _, ok := f.items[uid]; !ok {
+		return
+	}
+	delete(f.items, uid)
+	for r := range f.readers {
+		r.note(uid)
+	}
+}
+
+func (f *feed[T]) setLive() {
+	if f.skipped > 0 {
+		f.setState(stateLimited, fmt.Sprintf("there are more than %d: the others are not shown", maxObjects))
+		return
+	}
+	f.setState(stateLive, "")
+}
+
+func (f *feed[T]) setState(state, message string) {
+	f.state.State, f.state.Message = state, message
+	for r := range f.readers {
+		r.news = true
+		r.poke()
+	}
+}

@@ -1,0 +1,95 @@
+package uiserver
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/jobflow"
+)
+
+// jobOfNode returns the Job of a node as the operator makes it.
+func jobOfNode(flow *v1alpha1.JobFlow, node string) *batchv1.Job {
+	isController := true
+	job := &batchv1.Job{}
+	job.Namespace, job.Name, job.Labels = flow.Namespace, flow.Name+"-"+node, jobflow.PodLabels(flow, node)
+	job.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "JobFlow", Name: flow.Name, UID: flow.UID, Controller: &isController,
+	}}
+	job.Spec.Template.Spec = corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox"}},
+	}
+	return job
+}
+
+func TestFlowIsLive(t *testing.T) {
+	flow := flowNamed("a", "nightly", v1alpha1.Flow{Name: "build"}, v1alpha1.Flow{Name: "test", Dependencies: []string{"build"}})
+	api := newAPI(t)
+	c := api.Client()
+	require.NoError(t, c.Create(t.Context(), flow))
+	flow.Status.Counts = v1alpha1.FlowCounts{Total: 2, Succeeded: 1, Pending: 1}
+	flow.Status.ObservedGeneration = flow.Generation
+	flow.Status.Finished = "0"
+	require.NoError(t, c.Status().Update(t.Context(), flow))
+	s := newSite(t, api)
+	l := s.listen("/api/stream/flow?namespace=a&name=nightly")
+	assert.Equal(t, int32(2), decoded[flowDocument](t, l.until("flow", nil)).Counts.Total, "counts come first")
+	assert.Equal(t, []string{"build", "test"}, decoded[shape](t, l.until("graph", nil)).Names)
+	assert.Equal(t, []node{{I: 0, State: "Succeed", Tone: toneGood}}, decoded[[]node](t, l.until("nodes", nil)))
+	l.until("synced", nil)
+
+	require.NoError(t, c.Create(t.Context(), jobOfNode(flow, "test")))
+	changed := decoded[[]node](t, l.until("nodes", nil))
+	require.Len(t, changed, 1)
+	assert.Equal(t, "Running", changed[0].State, "the status of a large flow doesn't name all that runs")
+	assert.Equal(t, "nightly-test", changed[0].Job)
+	assert.NotEmpty(t, changed[0].Started)
+
+	require.NoError(t, c.Delete(t.Context(), flow))
+	assert.Contains(t, l.until("problem", nil), "NotFound")
+}
+
+func TestAMissingFlowIsSaid(t *testing.T) {
+	s := newSite(t, newAPI(t))
+	assert.Contains(t, s.listen("/api/stream/flow?namespace=a&name=none").until("problem", nil), "there is no JobFlow none")
+	for _, query := range []string{"namespace=a", "namespace=a&name=x,metadata.namespace=b", "namespace=a%2Fb&name=x"} {
+		assert.Equal(t, 400, s.get("/api/stream/flow?"+query).StatusCode, query)
+	}
+}
+
+// A change of one node of many is a message with that node.
+func TestOnlyChangedNodesAreSent(t *testing.T) {
+	view := newFlowView()
+	flow := layered(10_000, 100)
+	flow.UID = "u"
+	reshaped, changed := view.setFlow(flowDocument{flow: flow})
+	assert.True(t, reshaped)
+	assert.Empty(t, changed)
+	next := flow.DeepCopy()
+	next.Status.Finished = "17"
+	reshaped, changed = view.setFlow(flowDocument{flow: next})
+	assert.False(t, reshaped)
+	assert.Equal(t, []node{{I: 17, State: "Succeed", Tone: toneGood}}, changed)
+	j := jobTimes{uid: "j", owner: "u", name: "large-node-00042", node: "node-00042", retry: 1, suspended: true}
+	assert.Equal(t, []node{{I: 42, State: "Suspended", Tone: toneWait, Job: j.name, Attempts: 2}}, view.setJobs(changes[jobTimes]{set: []jobTimes{j}}))
+	j.owner = "another flow of this name"
+	assert.Empty(t, newFlowView().setJobs(changes[jobTimes]{set: []jobTimes{j}}))
+}
+
+// BenchmarkChange is of one node's change in a flow of 10,000 nodes, by its Job.
+func BenchmarkChange(b *testing.B) {
+	view := newFlowView()
+	flow := layered(10_000, 100)
+	flow.UID = "u"
+	view.setFlow(flowDocument{flow: flow})
+	j := jobTimes{uid: "j", owner: "u", node: "node-00042"}
+	for b.Loop() {
+		j.suspended = !j.suspended
+		require.Len(b, view.setJobs(changes[jobTimes]{set: []jobTimes{j}}), 1)
+	}
+}

@@ -1,0 +1,107 @@
+package uiserver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// linger is how long a feed goes on without readers: a viewer who goes from one screen to the next and back causes no second list.
+const linger = 30 * time.Second
+
+// hub shares feeds among the streams of one credential. Credentials don't share any: what one may see is the API server's answer to
+// that one alone.
+type hub struct {
+	ctx    context.Context
+	client client.WithWatch
+	linger time.Duration
+
+	mu    sync.Mutex
+	feeds map[feedKey]*shared
+}
+
+// feedKey tells feeds apart: by what they watch, and by what they keep of it.
+type feedKey struct {
+	source
+	keeps string
+}
+
+// shared is a feed of any type, and who uses it.
+type shared struct {
+	feed    any
+	cancel  context.CancelFunc
+	done    <-chan struct{} // closed when it can't come back
+	readers int
+	closing *time.Timer
+}
+
+func newHub(ctx context.Context, c client.WithWatch, linger time.Duration) *hub {
+	return &hub{ctx: ctx, client: c, linger: linger, feeds: map[feedKey]*shared{}}
+}
+
+// read opens a place in the feed of a source, which is begun if there is none. The project function determines what the feed keeps
+// of each object, and keeps names that function.
+func read[T any](h *hub, s source, keeps string, project func(*unstructured.Unstructured) T, wake chan<- struct{}) *reader[T] {
+	key := feedKey{s, keeps}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known := h.feeds[key]
+	if known != nil {
+		select {
+		case <-known.done: // it was refused; perhaps it isn't any more
+			known = nil
+		default:
+		}
+	}
+	if known == nil {
+		ctx, cancel := context.WithCancel(h.ctx)
+		done := make(chan struct{})
+		f := newFeed(h.client, s, project)
+		known = &shared{feed: f, cancel: cancel, done: done}
+		h.feeds[key] = known
+		go func() {
+			defer close(done)
+			f.run(ctx)
+		}()
+	}
+	known.readers++
+	if known.closing != nil {
+		known.closing.Stop()
+		known.closing = nil
+	}
+	f := known.feed.(*feed[T])
+	r := &reader[T]{feed: f, wake: wake, changed: map[types.UID]struct{}{}, news: true}
+	r.shut = func() { h.leave(key, known) }
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for uid := range f.items {
+		r.changed[uid] = struct{}{}
+	}
+	f.readers[r] = struct{}{}
+	r.poke()
+	return r
+}
+
+// leave ends a feed that nobody has read for a while.
+func (h *hub) leave(key feedKey, s *shared) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.readers--; s.readers > 0 {
+		return
+	}
+	s.closing = time.AfterFunc(h.linger, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if s.readers > 0 {
+			return
+		}
+		s.cancel()
+		if h.feeds[key] == s {
+			delete(h.feeds, key)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package uiserver
+
+import (
+	"io/fs"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Options of a server.
+type Options struct {
+	// Assets is the built page.
+	Assets fs.FS
+	// Version is shown.
+	Version string
+	// Login tells who is there.
+	Login Login
+	// Kinds are shown beside Armature's own.
+	Kinds []schema.GroupKind
+}
+
+// server is the API below /api/, and the page.
+type server struct {
+	Options
+}
+
+// New returns the handler of all paths.
+func New(o Options) (http.Handler, error) {
+	s := &server{o}
+	page, err := newPage(o.Assets)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/session", s.session)
+	mux.HandleFunc("POST /api/session", s.login)
+	mux.HandleFunc("DELETE /api/session", s.logout)
+	mux.HandleFunc("GET /api/access", s.known(s.access))
+	mux.HandleFunc("GET /api/stream/objects", s.known(s.streamObjects))
+	mux.HandleFunc("GET /api/stream/flow", s.known(s.streamFlow))
+	mux.HandleFunc("GET /api/", func(w http.ResponseWriter, _ *http.Request) {
+		writeError(w, http.StatusNotFound, "NotFound", "there is no such path; see ui/API.md")
+	})
+	mux.Handle("GET /", page)
+	return s.guarded(mux), nil
+}
+
+// known runs a handler for the viewer of a request.
+func (s *server) known(handle func(http.ResponseWriter, *http.Request, *Viewer)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.Login.viewer(r)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		handle(w, r, v)
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package devcluster
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// lockFile returns an error, so that a test says what is missing instead of compiling for minutes in vain.
+func lockFile(string) (unlock func(), err error) {
+	return nil, fmt.Errorf("devcluster runs on Linux and macOS, and not on %s", runtime.GOOS)
+}

@@ -1,0 +1,97 @@
+package devcluster
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// flagsEnv has more flags of `devcluster up`.
+const flagsEnv = "DEVCLUSTER_FLAGS"
+
+// options are what a test asks of its cluster.
+type options struct {
+	nodes     []string
+	fakeNodes int
+	flags     []string
+	timeout   time.Duration
+	manifests []string
+	webhooks  bool
+	shared    bool
+	output    io.Writer
+}
+
+// Option changes the cluster that [Start] or [Up] starts.
+type Option func(*options)
+
+// WithNodes adds nodes with these names that run containers as processes of this machine. They don't use images: a command must exist on
+// this machine. The default is none.
+func WithNodes(names ...string) Option {
+	return func(o *options) { o.nodes = append(o.nodes, names...) }
+}
+
+// WithFakeNodes sets the number of simulated nodes: fake-0, fake-1, and so on. The default is 1.
+func WithFakeNodes(n int) Option {
+	return func(o *options) { o.fakeNodes = n }
+}
+
+// WithFlags adds flags of `devcluster up`, such as "--feature-gates=GenericWorkload=true" or "--controllers=*,-job-controller".
+func WithFlags(flags ...string) Option {
+	return func(o *options) { o.flags = append(o.flags, flags...) }
+}
+
+// WithTimeout bounds how long the cluster may take to start. The default is 5 minutes, for a busy machine. A build of the program isn't
+// counted.
+func WithTimeout(timeout time.Duration) Option {
+	return func(o *options) { o.timeout = timeout }
+}
+
+// WithManifests applies the objects of these files, or of the files *.yaml, *.yml and *.json of these directories, when the cluster is
+// up: CustomResourceDefinitions first, until they are served, then the others. Files of kustomize are left out.
+func WithManifests(paths ...string) Option {
+	return func(o *options) { o.manifests = append(o.manifests, paths...) }
+}
+
+// WithWebhooks lets the API server call webhooks of this process. See [Webhooks].
+func WithWebhooks() Option {
+	return func(o *options) { o.webhooks = true }
+}
+
+// Shared gives all tests of the test binary that start a cluster with the same options one cluster, which stops when the test binary ends.
+// Such tests use namespaces of their own. The option has no effect on [Up].
+func Shared() Option {
+	return func(o *options) { o.shared = true }
+}
+
+// WithOutput writes the progress of the start to w. The default is to show it only where the start fails.
+func WithOutput(w io.Writer) Option {
+	return func(o *options) { o.output = w }
+}
+
+func newOptions(opts []Option) *options {
+	o := &options{fakeNodes: 1, timeout: 5 * time.Minute, output: io.Discard}
+	for _, opt := range opts {
+		opt(o)
+	}
+	o.flags = append(o.flags, strings.Fields(os.Getenv(flagsEnv))...)
+	return o
+}
+
+// up are the flags of `devcluster up`.
+func (o *options) up() []string {
+	flags := []string{"--fake-nodes=" + strconv.Itoa(o.fakeNodes), "--timeout=" + o.timeout.String()}
+	if len(o.nodes) == 0 {
+		flags = append(flags, "--nodes=0")
+	} else {
+		flags = append(flags, "--node-names="+strings.Join(o.nodes, ","))
+	}
+	return append(flags, o.flags...)
+}
+
+// key is the same for options of the same cluster.
+func (o *options) key() string {
+	return fmt.Sprintf("%q %q %t", o.up(), o.manifests, o.webhooks)
+}

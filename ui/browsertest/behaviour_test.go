@@ -1,0 +1,175 @@
+package browsertest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/armature-dev/armature/ui/browsertest/fakeserver"
+)
+
+// TestReconnect stops the server and starts it again: the page says so, and goes on by itself with what is new.
+func TestReconnect(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	p.allow("502 (Bad Gateway)")
+	p.open(s.URL + "/flows/ml/nightly")
+	p.until("document.querySelector('.graph canvas')")
+	s.SetDown(true)
+	p.until("document.querySelector('.banner')")
+	p.sees("nightly")
+	s.Stream("flow", "ml/nightly", fakeserver.E("flow", m{"uid": "f", "kind": "JobFlow", "namespace": "ml", "name": "nightly", "state": "Succeed", "tone": "good"}))
+	s.SetDown(false)
+	p.until("!document.querySelector('.banner') && document.querySelector('.title .state').innerText === 'Succeed'")
+
+	// The API server is another matter: this page's server says of each watch whether it is live.
+	s.Send("flow", "ml/nightly", "source", m{"kind": "JobFlow", "namespace": "ml", "state": "unreachable", "message": "connection refused since 12:00"})
+	p.sees("connection refused since 12:00")
+	s.Send("flow", "ml/nightly", "source", m{"kind": "JobFlow", "namespace": "ml", "state": "live"})
+	p.until("!document.querySelector('.banner')")
+}
+
+// TestRights shows the page to a viewer of one namespace, who may look and do nothing: no action is offered, no other namespace asked for.
+func TestRights(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	s.Reply("GET /api/session", 200, m{"mode": "cluster", "user": "eve", "server": "x", "namespace": "ml", "version": "v1", "login": "token"})
+	s.Reply("GET /api/access", 200, m{"allNamespaces": false, "kinds": fakeserver.Kinds("ml", []string{"get", "list", "watch"})[:5]})
+	p := newPage(t, 1440, 900, false)
+	p.open(s.URL + "/?namespace=ml")
+	p.sees("5 objects")
+	p.click(".objects .rows .row input")
+	p.sees("1 object marked")
+	if n := eval[int](p, "document.querySelectorAll('[data-action]').length"); n > 0 {
+		t.Errorf("%d actions are offered in the list", n)
+	}
+	for _, path := range []string{"/flows/ml/nightly?node=features", "/objects/DaemonJob/ml/wipe-disks"} {
+		p.open(s.URL + path)
+		p.until("document.querySelector('.why')")
+		if n := eval[int](p, "document.querySelectorAll('[data-action]').length"); n > 0 {
+			t.Errorf("%d actions are offered at %s", n, path)
+		}
+	}
+	for tab, want := range map[string]string{"pods": "You may not list pods here.", "logs": "You may not read logs here.", "events": "You may not list events here."} {
+		p.open(s.URL + "/flows/ml/nightly?node=features&tab=" + tab)
+		p.sees(want)
+	}
+	if nav := eval[string](p, "document.querySelector('nav').innerText"); slices.ContainsFunc([]string{"Submit", "Clusters", "Queues"}, func(w string) bool { return strings.Contains(nav, w) }) {
+		t.Errorf("the navigation offers %q", nav)
+	}
+	p.open(s.URL + "/submit")
+	p.sees("You may not create anything")
+}
+
+// TestLogin asks for a token where there is no session, and tells the link's own words on loopback.
+func TestLogin(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	s.Reply("GET /api/session", 401, m{"error": "there is no session", "login": "token"})
+	p := newPage(t, 1440, 900, false)
+	p.allow("401 (Unauthorized)")
+	p.open(s.URL + "/")
+	p.sees("A bearer token of the cluster")
+	s.Reply("POST /api/session", 401, m{"error": "the API server refuses this token", "login": "token"})
+	p.do(chromedp.SendKeys("#token", "abc"+kb.Enter, chromedp.ByQuery))
+	p.sees("the API server refuses this token")
+	s.Reply("POST /api/session", 200, m{"mode": "cluster", "user": "eve", "server": "x", "version": "v1", "login": "token"})
+	p.do(chromedp.SendKeys("#token", "abc"+kb.Enter, chromedp.ByQuery))
+	p.sees("5 objects")
+
+	s.Reply("POST /api/session", 200, m{"mode": "loopback", "user": "bob", "server": "x", "version": "v1", "login": "link"})
+	p.open(s.URL + "/?text=train#token=secret")
+	p.until("document.querySelector('.who')")
+	if at := eval[string](p, "location.href"); at != s.URL+"/?text=train" {
+		t.Errorf("the address still is %s", at)
+	}
+	requests := s.Requests()
+	if last := requests[len(requests)-1]; last.Body["token"] != "secret" {
+		t.Errorf("the page sent %v", last)
+	}
+}
+
+// TestActions clicks each action, and holds the request to what it must say. What can't be undone is asked for first.
+func TestActions(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	sent := func(verb string) fakeserver.Request {
+		t.Helper()
+		p.until("[...document.querySelectorAll('.note')].length > 0")
+		all := s.Requests()
+		last := all[len(all)-1]
+		if last.Path != "/api/actions" || last.Body["verb"] != verb || last.Body["kind"] != "JobFlow" || last.Body["namespace"] != "ml" ||
+			last.Body["name"] != "nightly" || last.Body["uid"] != "JobFlownightly" {
+			t.Errorf("%s sent %v", verb, last)
+		}
+		return last
+	}
+	for _, verb := range []string{"suspend", "terminate", "retry", "pause", "delete"} {
+		p.open(s.URL + "/flows/ml/nightly")
+		p.click("[data-action=" + verb + "]")
+		if verb == "terminate" || verb == "delete" {
+			before := len(s.Requests())
+			p.until("document.querySelector('dialog[open]')")
+			if len(s.Requests()) != before {
+				t.Errorf("%s doesn't ask first", verb)
+			}
+			p.click("[data-confirm]")
+		}
+		sent(verb)
+	}
+	s.Reply("POST /api/actions", 200, m{"created": m{"namespace": "ml", "name": "nightly-again"}})
+	p.open(s.URL + "/flows/ml/nightly?node=features")
+	p.click("[data-action=rerun]")
+	if last := sent("rerun"); last.Body["node"] != "features" {
+		t.Errorf("rerun sent %v", last)
+	}
+	p.sees("Created JobFlow nightly-again")
+	s.Reply("POST /api/actions", 409, m{"error": "it has ended already: its state is Succeed"})
+	p.allow("409 (Conflict)")
+	p.open(s.URL + "/flows/ml/nightly")
+	p.click("[data-action=suspend]")
+	p.sees("it has ended already")
+}
+
+// TestKeyboard goes from the list to a node's drawer and back without a pointer.
+func TestKeyboard(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	p.open(s.URL + "/?kind=JobFlow")
+	p.until("document.querySelector('.objects .rows .row')")
+	p.do(chromedp.Focus(".grid", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter))
+	p.until("location.pathname === '/flows/ml/nightly' && document.querySelector('.canvas-box canvas')")
+	p.do(chromedp.Focus(".canvas-box canvas", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	p.until("/^check, Succeed, layer 2/.test(document.querySelector('.graph [role=status].sr').textContent)")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.until("document.querySelector('.drawer h2').innerText === 'check'")
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.until("!document.querySelector('.drawer')")
+	p.do(chromedp.KeyEvent("/"))
+	p.until("document.activeElement.matches('[data-search]')")
+	p.do(chromedp.Evaluate("document.activeElement.select()", nil)) // the driver types a character although its key was handled
+	p.do(chromedp.KeyEvent("train"), chromedp.KeyEvent(kb.Enter))
+	p.until("/^train, Pending, layer 4/.test(document.querySelector('.graph [role=status].sr').textContent)")
+}
+
+// TestNames holds that everything to click or fill in has a name for a screen reader, on each screen.
+func TestNames(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	for _, screen := range screens("") {
+		p.open(s.URL + screen.path)
+		p.until("document.querySelector(" + quoted(screen.has) + ")")
+		nameless := eval[[]string](p, `[...document.querySelectorAll("button, a, input, select, textarea, [role=grid], [role=listbox], [role=application], canvas")].filter((e) =>
+			!(e.innerText ?? "").trim() && !e.getAttribute("aria-label") && !e.labels?.length && !e.title).map((e) => e.outerHTML.slice(0, 120))`)
+		if len(nameless) > 0 {
+			t.Errorf("%s: nothing names %q", screen.name, nameless)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package browsertest_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+const assets = "../assets"
+
+// options start a browser as a person has it, except that no window is shown.
+func options(path string) []chromedp.ExecAllocatorOption {
+	return append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("enable-precise-memory-info", true))
+}
+
+// page is a browser with one tab and an empty profile. Whatever the page reports as an error (an exception, a violation of the policy) fails the test.
+type page struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu      sync.Mutex
+	allowed []string
+}
+
+func newPage(t *testing.T, width, height int64, dark bool) *page {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal("this test needs Chromium: hack/chromium.sh installs Debian's package")
+	}
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options(path)...)
+	t.Cleanup(end)
+	ctx, cancel := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {})) // it reports events that it doesn't know
+	t.Cleanup(cancel)
+	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(stop)
+	p := &page{t: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			p.complain("exception: " + e.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.LevelError {
+				p.complain(e.Entry.Text + " " + e.Entry.URL)
+			}
+		}
+	})
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	p.do(log.Enable(), chromedp.EmulateViewport(width, height),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+	return p
+}
+
+// allow expects messages with a text.
+func (p *page) allow(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.allowed = append(p.allowed, text)
+}
+
+func (p *page) complain(message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.ContainsFunc(p.allowed, func(text string) bool { return strings.Contains(message, text) }) {
+		p.t.Errorf("the page reports: %s", message)
+	}
+}
+
+func (p *page) do(actions ...chromedp.Action) {
+	p.t.Helper()
+	if err := chromedp.Run(p.ctx, actions...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *page) open(url string) { p.t.Helper(); p.do(chromedp.Navigate(url)) }
+
+// eval returns the value of an expression.
+func eval[T any](p *page, expression string) T {
+	p.t.Helper()
+	var v T
+	p.do(chromedp.Evaluate(expression, &v, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	return v
+}
+
+// until waits for an expression to be true.
+func (p *page) until(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 40*time.Second)
+	defer cancel()
+	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	if err != nil {
+		text := eval[string](p, "document.body.innerText")
+		p.t.Fatalf("never true: %s (%v); the page is at %s and says:\n%s", expression, err, eval[string](p, "location.href"), text)
+	}
+}
+
+// sees waits for a text of the page.
+func (p *page) sees(text string) {
+	p.t.Helper()
+	p.until("document.body.innerText.includes(" + quoted(text) + ")")
+}
+
+func (p *page) click(selector string) { p.t.Helper(); p.do(chromedp.Click(selector, chromedp.ByQuery)) }
+
+// picture saves a screenshot into a directory: $SCREENSHOTS, which the pictures of the documentation are made with, or the test's own.
+func (p *page) picture(name string) {
+	p.t.Helper()
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		dir = p.t.ArtifactDir()
+	}
+	var png []byte
+	p.do(chromedp.CaptureScreenshot(&png))
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}

@@ -1,0 +1,44 @@
+// Requests to the server. Every answer is JSON; every error is an ApiError with the server's own sentence.
+import type { FieldError } from "./types.ts";
+
+export class ApiError extends Error {
+  constructor(readonly status: number, message: string, readonly reason = "", readonly fields: FieldError[] = [], readonly login = "") {
+    super(message);
+  }
+}
+
+async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      credentials: "same-origin",
+      headers: method === "GET" ? {} : { "Content-Type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch {
+    throw new ApiError(0, "The server of this page doesn't answer.");
+  }
+  if (response.status === 204) return undefined as T;
+  const value = await response.json().catch(() => ({}));
+  if (!response.ok) {
+    throw new ApiError(response.status, value.error ?? `The server answered ${response.status}.`, value.reason, value.fields, value.login);
+  }
+  return value as T;
+}
+
+export const get = <T>(path: string) => request<T>("GET", path);
+export const post = <T>(path: string, body: unknown) => request<T>("POST", path, body);
+export const remove = (path: string) => request<void>("DELETE", path);
+
+// query writes a query string; a list gives one parameter an item, and what is empty is left out.
+export function query(params: Record<string, string | number | boolean | undefined | readonly string[]>): string {
+  const q = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined || value === "") continue;
+    if (Array.isArray(value)) for (const item of value) q.append(name, item);
+    else q.append(name, String(value));
+  }
+  const text = q.toString();
+  return text ? "?" + text : "";
+}

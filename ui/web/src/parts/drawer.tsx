@@ -1,0 +1,60 @@
+// The drawer beside a flow: one node, or the flow itself.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { watchDetail } from "../detail.ts";
+import { param, setParams } from "../route.ts";
+import { may } from "../session.ts";
+import { act } from "./actions.tsx";
+import { Empty, State, Tabs } from "./bits.tsx";
+import { Events, Overview, podList, Pods, Yaml } from "./detail.tsx";
+import { Logs } from "./logs.tsx";
+
+interface Props {
+  namespace: string;
+  flow: string;
+  node: string;
+  waited?: string;
+  critical?: boolean;
+}
+
+export function Drawer(p: Props) {
+  const tab = param("tab") || "overview";
+  const wide = param("wide") === "1";
+  const [busy, setBusy] = useState(false);
+  // While logs flow, their stream takes the place of the detail's: a page has at most two streams open.
+  const detail = useMemo(() => watchDetail("JobFlow", p.namespace, p.flow, p.node), [p.namespace, p.flow, p.node]);
+  useEffect(() => () => detail.stream.close(), [detail]);
+  useEffect(() => detail.stream.hold(busy && tab === "logs"), [detail, busy, tab]);
+  const d = detail.data.value;
+  const state = detail.stream.state.value;
+  const close = () => setParams({ node: "", tab: "", wide: "" });
+  useEffect(() => {
+    const key = (e: KeyboardEvent) => { if (e.key === "Escape" && !document.querySelector("dialog[open]")) close(); };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, []);
+  const pods = podList(d);
+  return (
+    <aside class={wide ? "drawer wide" : "drawer"} aria-label={`Node ${p.node}`}>
+      <header>
+        <h2 title={p.node}>{p.node}</h2>
+        <State state={d.node?.state} tone={d.node?.tone} />
+        <span class="spacer" />
+        {d.row && d.node?.started && may("create", "JobFlow", p.namespace) &&
+          <button data-action="rerun" title="Create a new flow of this node and all that depends on it" onClick={() => void act("rerun", d.row!, p.node)}>Run again from here</button>}
+        <button class="plain wider" aria-pressed={wide} aria-label={wide ? "Narrower" : "Wider"} onClick={() => setParams({ wide: wide ? "" : "1" })}>{wide ? "⇥" : "⇤"}</button>
+        <button class="plain" aria-label="Close" onClick={close}>×</button>
+      </header>
+      <Tabs label="Details" at={tab} pick={(id) => setParams({ tab: id === "overview" ? "" : id })} tabs={[
+        { id: "overview", title: "Overview" }, { id: "pods", title: `Pods${pods.length ? ` ${pods.length}` : ""}` }, { id: "logs", title: "Logs" },
+        { id: "events", title: `Events${d.events.size ? ` ${d.events.size}` : ""}` }, { id: "yaml", title: "YAML" },
+      ]} />
+      <div class={`drawer-body t-${tab}`} role="tabpanel">
+        {state.problem ? <Empty>{state.problem}</Empty> : !d.row ? <Empty>Loading…</Empty> :
+          tab === "pods" ? <Pods d={d} /> :
+          tab === "logs" ? <Logs key={p.node} namespace={p.namespace} pods={pods} running={setBusy} /> :
+          tab === "events" ? <Events d={d} /> :
+          tab === "yaml" ? <Yaml text={d.yaml} name={p.node} /> : <Overview d={d} waited={p.waited} critical={p.critical} />}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,74 @@
+// One stream of server-sent events. It closes while the page is hidden, since a browser has six connections to a server, and opens again when
+// it is visible. After each opening the server sends everything anew, and says so with the event reset.
+import { signal, type Signal } from "@preact/signals";
+import type { Source } from "./types.ts";
+
+export interface StreamState {
+  synced: boolean;
+  connected: boolean;
+  problem: string;
+  sources: Source[];
+}
+
+export interface Stream {
+  state: Signal<StreamState>;
+  // hold closes the stream until it is called with false.
+  hold(is: boolean): void;
+  close(): void;
+}
+
+type Handlers = { reset(): void } & Record<string, (data: any) => void>;
+
+const fresh = (): StreamState => ({ synced: false, connected: false, problem: "", sources: [] });
+
+export function openStream(path: string, handlers: Handlers): Stream {
+  const state = signal<StreamState>(fresh());
+  let source: EventSource | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const set = (change: Partial<StreamState>) => { state.value = { ...state.peek(), ...change }; };
+
+  const open = () => {
+    if (source) return;
+    const es = source = new EventSource(path);
+    es.onopen = () => set({ connected: true });
+    es.onerror = () => {
+      set({ connected: false });
+      // A browser gives up after an answer that is no stream (a proxy's 502); what it can't do alone is done here.
+      if (es.readyState === EventSource.CLOSED && source === es) {
+        source = undefined;
+        clearTimeout(retry);
+        retry = setTimeout(visible, 2000);
+      }
+    };
+    const on = (name: string, handle: (data: any) => void) =>
+      es.addEventListener(name, (e) => handle(JSON.parse((e as MessageEvent<string>).data)));
+    for (const [name, handle] of Object.entries(handlers)) {
+      if (name !== "reset") on(name, handle);
+    }
+    on("reset", () => { set({ ...fresh(), connected: true }); handlers.reset(); });
+    on("synced", () => set({ synced: true }));
+    on("source", (s: Source) => {
+      const others = state.peek().sources.filter((o) => o.kind !== s.kind || o.namespace !== s.namespace);
+      set({ sources: [...others, s] });
+    });
+    on("problem", (p: { error: string }) => { set({ problem: p.error, connected: false }); stop(); });
+  };
+  const close = () => { clearTimeout(retry); source?.close(); source = undefined; };
+  let held = false, over = false;
+  const visible = () => { if (document.hidden || held || over) close(); else open(); };
+  const hold = (is: boolean) => { held = is; visible(); };
+  const stop = () => { over = true; close(); document.removeEventListener("visibilitychange", visible); live.delete(state); };
+
+  live.add(state);
+  document.addEventListener("visibilitychange", visible);
+  visible();
+  return { state, hold, close: stop };
+}
+
+// live are the states of the open streams: the banner shows what is unreachable in any of them.
+class Live {
+  readonly states = signal<readonly Signal<StreamState>[]>([]);
+  add(s: Signal<StreamState>) { this.states.value = [...this.states.peek(), s]; }
+  delete(s: Signal<StreamState>) { this.states.value = this.states.peek().filter((o) => o !== s); }
+}
+export const live = new Live();
