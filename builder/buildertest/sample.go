@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
@@ -33,7 +33,7 @@ func Sample[T client.Object](t testing.TB, path string, into T) T {
 // ScenarioOf returns a scenario with an operator, which gets no manager, and one owner. The scenario's Deployments and StatefulSets roll
 // out: see [RollOut].
 func ScenarioOf[T client.Object](
-	operator func(manager.Manager) *builder.Operator[T], owner T, scheme *runtime.Scheme, options ...Option,
+	operator func(ctrlmanager.Manager) *builder.Operator[T], owner T, scheme *runtime.Scheme, options ...Option,
 ) Scenario {
 	return Scenario{
 		Scheme:   scheme,

@@ -63,7 +63,9 @@ func (d *derivation) add(op declared.Operator) error {
 	if len(plans) == 0 || slices.ContainsFunc(plans, func(p declared.Plan) bool { return p.Reports }) {
 		d.grant(op.Owner, "/status", "patch")
 	}
-	d.grant(op.Owner, "/finalizers", "update")
+	if slices.ContainsFunc(op.Owns, func(o declared.Owned) bool { return !o.CrossNamespace }) { // children have owner references
+		d.grant(op.Owner, "/finalizers", "update")
+	}
 	d.permissions = append(d.permissions, Permission{"create", "events.k8s.io", "events", ""}, Permission{"patch", "events.k8s.io", "events", ""})
 	if op.Undo {
 		for _, verb := range []string{"get", "create", "delete"} {

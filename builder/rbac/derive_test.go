@@ -55,7 +55,6 @@ func TestEveryOperator(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []rbacv1.PolicyRule{
 		{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"get", "list", "watch"}},
-		{APIGroups: []string{"apps"}, Resources: []string{"deployments/finalizers"}, Verbs: []string{"update"}},
 		{APIGroups: []string{"apps"}, Resources: []string{"deployments/status"}, Verbs: []string{"patch"}},
 		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
 	}, rules)
@@ -68,7 +67,7 @@ func TestDeclarations(t *testing.T) {
 		"+ list nodes.", "+ watch nodes.",
 		"+ list pods.", "+ watch pods.",
 		"+ get secrets.", "+ create secrets.", "+ patch secrets.", "+ delete secrets.",
-		"+ patch deployments.apps",
+		"+ patch deployments.apps", "+ update deployments/finalizers.apps",
 		"+ get jobs.batch", "+ list jobs.batch", "+ watch jobs.batch", "+ create jobs.batch", "+ patch jobs.batch", "+ delete jobs.batch",
 		"+ get storageclasses.storage.k8s.io", "+ list storageclasses.storage.k8s.io", "+ watch storageclasses.storage.k8s.io",
 		"+ create storageclasses.storage.k8s.io", "+ patch storageclasses.storage.k8s.io", "+ delete storageclasses.storage.k8s.io",
@@ -104,6 +103,7 @@ func TestSamples(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"+ get configmaps.", "+ list configmaps.", "+ watch configmaps.", "+ create configmaps.", "+ patch configmaps.",
+		"+ update deployments/finalizers.apps", "- patch deployments/status.apps", // the plan has no status
 		"+ get statefulsets.apps", "+ list statefulsets.apps", "+ watch statefulsets.apps", "+ create statefulsets.apps",
 		"+ patch statefulsets.apps", "+ delete statefulsets.apps",
 		"+ get jobs.batch", "+ list jobs.batch", "+ watch jobs.batch", "+ create jobs.batch", "+ delete jobs.batch",

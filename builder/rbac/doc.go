@@ -5,7 +5,7 @@
 //
 // [Derive] sets the operators up with a manager that never connects. Each declaration needs:
 //
-//	the owner's kind          get, list, watch; status: patch; finalizers: update
+//	the owner's kind          get, list, watch; status: patch; finalizers: update, for owner references
 //	Owns(kind)                get, list, watch, create, patch
 //	Owns(kind, ByName(...))   get, create, patch
 //	Dependents, Watches       list, watch
