@@ -225,9 +225,6 @@ ui: ## Build the page of armature ui from ui/web into ui/assets; needs Node
 check-ui: ui ## Fail if the built page in ui/assets is not what its sources make
 	@test -z "$$(git status --porcelain -- ui/assets ui/web)" || { git status --short -- ui/assets ui/web; echo "ui/assets is stale: run make ui and commit"; exit 1; }
 
-test-ui: bin/armature bin/devcluster ## Test the page in headless Chromium, which is installed where it can be
-	@hack/chromium.sh >/dev/null && cd ui/browsertest && go test . || { [ $$? = 3 ] && echo "make test-ui was not run: no Chromium"; }
-
 check-generated: generate ## Fail if something generated is not what it would be now
 	@git diff --exit-code -- api charts config examples docs/reference || { echo "generated files are stale: run make generate and commit"; exit 1; }
 	@test -z "$$(git status --porcelain -- api charts config examples docs/reference)" || { git status --short -- api charts config examples docs/reference; echo "generated files are not committed"; exit 1; }
