@@ -173,7 +173,7 @@ func byName(value any) any {
 
 // differ lists the fields that differ.
 func differ(found *[]specMismatch, path string, a, b any) {
-	if len(*found) >= maxDifferences || reflect.DeepEqual(a, b) {
+	if len(*found) >= maxDifferences || reflect.DeepEqual(a, b) || isEmpty(a) && isEmpty(b) {
 		return
 	}
 	fieldsA, okA := a.(map[string]any)
@@ -187,6 +187,12 @@ func differ(found *[]specMismatch, path string, a, b any) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		differ(found, path+"."+key, fieldsA[key], fieldsB[key])
 	}
+}
+
+// isEmpty reports whether a value says no more than its absence.
+func isEmpty(value any) bool {
+	fields, isMap := value.(map[string]any)
+	return value == nil || isMap && len(fields) == 0
 }
 
 func jsonOf(value any) string {

@@ -23,6 +23,9 @@ func TestCompare(t *testing.T) {
 	one.Status.Flows = []v1alpha1.FlowStatus{status("build", 0, 10), status("test", 10, 20), status("old", 0, 1)}
 	two := withPods(flowNamed("a", "two", v1alpha1.Flow{Name: "test"}, v1alpha1.Flow{Name: "build"}))
 	two.Spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Image = "alpine"
+	differences := []specMismatch{}
+	differ(&differences, "spec", map[string]any{"metadata": map[string]any{}}, map[string]any{})
+	assert.Empty(t, differences, "an empty map says no more than none")
 	two.Status.Flows = []v1alpha1.FlowStatus{status("build", 0, 11), status("test", 10, 25)}
 	s := newSite(t, newAPI(t, one, two))
 	c := bodyOf[comparison](t, s.get("/api/compare?namespace=a&a=one&b=two"))

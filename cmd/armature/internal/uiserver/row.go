@@ -101,7 +101,10 @@ func rowOf(u *unstructured.Unstructured) row {
 	r.Suspended = flag(u, "spec", "suspend") || flag(u, "spec", "runPolicy", "suspend")
 	r.Reason, r.Message = reasonOf(u)
 	r.count(u)
-	if u.GetAnnotations() != nil && r.Paused {
+	if r.Kind == "FluxSetup" && r.Reason != "" { // Active, Stopped: it has no other state
+		r.State = r.Reason
+	}
+	if r.Paused {
 		r.State = "Paused"
 	}
 	return r
