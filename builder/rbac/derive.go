@@ -66,7 +66,9 @@ func (d *derivation) add(op declared.Operator) error {
 	if slices.ContainsFunc(op.Owns, func(o declared.Owned) bool { return !o.CrossNamespace }) { // children have owner references
 		d.grant(op.Owner, "/finalizers", "update")
 	}
-	d.permissions = append(d.permissions, Permission{"create", "events.k8s.io", "events", ""}, Permission{"patch", "events.k8s.io", "events", ""})
+	for _, verb := range []string{"create", "patch"} {
+		d.permissions = append(d.permissions, Permission{Verb: verb, Group: "events.k8s.io", Resource: "events"})
+	}
 	if op.Undo {
 		for _, verb := range []string{"get", "create", "delete"} {
 			d.permissions = append(d.permissions, Permission{verb, appsv1.GroupName, "controllerrevisions", ""})

@@ -13,8 +13,8 @@ import (
 // Marshal returns a role as YAML, one line a list, after a line that says that it is generated. The same role is always the same text.
 func Marshal(role *rbacv1.ClusterRole) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Generated from the operator's declarations by go generate. Do not edit.\napiVersion: %s\nkind: ClusterRole\nmetadata:\n",
-		rbacv1.SchemeGroupVersion)
+	b.WriteString("# Generated from the operator's declarations by go generate. Do not edit.\n")
+	fmt.Fprintf(&b, "apiVersion: %s\nkind: ClusterRole\nmetadata:\n", rbacv1.SchemeGroupVersion)
 	fmt.Fprintf(&b, "  name: %s\nrules:\n", role.Name)
 	for _, rule := range role.Rules {
 		fmt.Fprintf(&b, "- apiGroups: %s\n  resources: %s\n", list(rule.APIGroups), list(rule.Resources))

@@ -30,8 +30,8 @@ func New(version string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new NAME --kind KIND --group GROUP",
 		Short: "Write the project of an operator of your own: it builds, tests and runs",
-		Long: `Write a Go module with an operator of your own kind, in the new directory NAME: the types, the plan, its tests, a program with preview,
-metrics and health, a chart, an image, and a CI workflow. The Go command then adds the dependencies and generates the CRD and the role.
+		Long: `Write a Go module with an operator of your own kind, in the new directory NAME: the types, the plan, its tests, a program with
+preview, metrics and health, a chart, an image, and a CI workflow. The Go command then adds the dependencies and generates the CRD and the role.
 
 The first plan runs a Deployment with a configuration. With --from the kind is that of an existing CustomResourceDefinition, which stays
 as it is; with --dsoi it is a distributed application that the engine of package dsoi installs and upgrades.`,
@@ -63,7 +63,8 @@ func newKind() *cobra.Command {
 		Use:   "kind KIND [DIRECTORY]",
 		Short: "Add a kind to a project of armature new",
 		Long: `Add a kind with its operator, its tests and its sample to the project in a directory, by default the working directory. The kind is
-of the project's variant: in a project of --from it needs a CustomResourceDefinition, too; in one of --dsoi it is a distributed application.`,
+of the project's variant: in a project of --from it needs a CustomResourceDefinition, too; in one of --dsoi it is a distributed
+application.`,
 		Example: "  armature new kind Restore\n  armature new kind Restore backup\n  armature new kind Restore --from crd.yaml",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.addKind(cmd, args) },

@@ -17,7 +17,8 @@ type source struct {
 
 func (s *source) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.version, "armature-version", "", "`version` of Armature to build with (default: that of this program)")
-	cmd.Flags().StringVar(&s.dir, "armature-dir", "", "`directory` with Armature's source to build with (default, if this program has no version: where it was built)")
+	cmd.Flags().StringVar(&s.dir, "armature-dir", "", "`directory` with Armature's source to build with "+
+		"(default, if this program has no version: where it was built)")
 	cmd.MarkFlagsMutuallyExclusive("armature-version", "armature-dir")
 }
 
@@ -50,7 +51,8 @@ func (s *source) resolve(built string) (version, dir string, err error) {
 	if released.MatchString(built) {
 		return built, "", nil
 	}
-	return "", "", fmt.Errorf("this program has the version %s, under which there is no Go module; give --armature-version or --armature-dir", built)
+	return "", "", fmt.Errorf("this program has the version %s, under which there is no Go module; "+
+		"give --armature-version or --armature-dir", built)
 }
 
 // checkTree returns an error unless a directory has the source of Armature.

@@ -26,8 +26,8 @@ func newDiff() *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Show which permissions a new role grants and revokes",
-		Long: `Show which permissions the roles in the file NEW grant beside those in the file OLD (+), and which they no longer grant (-). Each line
-has one verb on one resource, so roles that are written otherwise and permit the same have no difference.
+		Long: `Show which permissions the roles in the file NEW grant beside those in the file OLD (+), and which they no longer grant (-). Each
+line has one verb on one resource, so roles that are written otherwise and permit the same have no difference.
 
 The exit code is 0 without a difference, 2 with one, and 1 after an error.`,
 		Example: "  armature rbac diff v1/role.yaml v2/role.yaml\n" +

@@ -95,7 +95,8 @@ func (p *Existing) AddKind(k Kind) ([]string, error) {
 		return nil, err
 	}
 	if k.Variant != p.Variant {
-		return nil, fmt.Errorf("the kind is of the variant %q; those of this project are %q: what go generate writes is of one variant", k.Variant, p.Variant)
+		return nil, fmt.Errorf("the kind is of the variant %q; those of this project are %q: what go generate writes is of one variant",
+			k.Variant, p.Variant)
 	}
 	if k.Group != p.Group || k.APIVersion != p.APIVersion {
 		return nil, fmt.Errorf("the kind is of %s/%s; the kinds of this project are of %s/%s", k.Group, k.APIVersion, p.Group, p.APIVersion)
@@ -150,5 +151,6 @@ func (i insertion) into(dir string, edited map[string]string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s has no comment %q, above which to add a line; add %q where the other kinds are, and the comment", i.file, i.marker, i.line)
+	return fmt.Errorf("%s has no comment %q, above which to add a line; add %q where the other kinds are, and the comment",
+		i.file, i.marker, i.line)
 }

@@ -51,7 +51,8 @@ var (
 func (p Project) Check() error {
 	var errs []error
 	if problems := validation.IsDNS1123Label(p.Name); problems != nil || len(p.Name) > 40 || p.Name[0] >= '0' && p.Name[0] <= '9' {
-		errs = append(errs, fmt.Errorf("the name is %q; a name has at most 40 lower-case letters, digits and \"-\", and begins with a letter", p.Name))
+		errs = append(errs, fmt.Errorf("the name is %q; a name has at most 40 lower-case letters, digits and \"-\", and begins with a letter",
+			p.Name))
 	}
 	if !modulePath.MatchString(p.Module) {
 		errs = append(errs, fmt.Errorf("--module: %q is no path of a Go module, such as example.com/backup", p.Module))
@@ -63,7 +64,8 @@ func (p Project) Check() error {
 func (k Kind) Check() error {
 	var errs []error
 	if !kindName.MatchString(k.Kind) || len(k.Kind) > 50 {
-		errs = append(errs, fmt.Errorf("--kind: %q; a kind has at most 50 letters and digits and begins with an upper-case letter, such as Backup", k.Kind))
+		errs = append(errs, fmt.Errorf("--kind: %q; a kind has at most 50 letters and digits and begins with an upper-case letter, such as Backup",
+			k.Kind))
 	} else if strings.HasSuffix(k.Kind, "List") || k.Kind == "GroupVersion" || k.Kind == "AddToScheme" {
 		errs = append(errs, fmt.Errorf("--kind: %q is a name that the package of the kinds needs itself; choose another one", k.Kind))
 	}
@@ -71,7 +73,8 @@ func (k Kind) Check() error {
 	case problems != nil || !strings.Contains(k.Group, "."):
 		errs = append(errs, fmt.Errorf("--group: %q; a group is a domain that is yours, in lower-case letters, such as example.com", k.Group))
 	case strings.HasSuffix("."+k.Group, ".k8s.io") || strings.HasSuffix("."+k.Group, ".kubernetes.io"):
-		errs = append(errs, fmt.Errorf("--group: %q: groups under k8s.io and kubernetes.io are those of Kubernetes; use a domain that is yours", k.Group))
+		errs = append(errs, fmt.Errorf("--group: %q: groups under k8s.io and kubernetes.io are those of Kubernetes; use a domain that is yours",
+			k.Group))
 	}
 	if !apiVersion.MatchString(k.APIVersion) {
 		errs = append(errs, fmt.Errorf("--version: %q; a version is like v1, v1beta1 or v1alpha1", k.APIVersion))

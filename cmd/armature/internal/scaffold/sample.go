@@ -87,14 +87,16 @@ func (s *sampler) number(_ string, schema *apiextensionsv1.JSONSchemaProps) floa
 // texts are values that schemas often ask for.
 var texts = []string{
 	"demo", "1", "1Gi", "1m", "1s", "v1", "1.0.0", "demo:1", "10.0.0.0/8", "10.0.0.1", "demo.example.com", "demo/demo", "https://example.com",
-	"0 3 * * *", "2026-01-01T00:00:00Z", "2026-01-01", "ZGVtbw==", "demo@example.com", "00000000-0000-0000-0000-000000000000", "/demo", "DEMO", "Demo",
+	"0 3 * * *", "2026-01-01T00:00:00Z", "2026-01-01", "ZGVtbw==", "demo@example.com", "00000000-0000-0000-0000-000000000000",
+	"/demo", "DEMO", "Demo",
 	"s3://demo/demo",
 }
 
 // formats are values of the formats that the API server checks.
 var formats = map[string]string{
-	"date-time": "2026-01-01T00:00:00Z", "date": "2026-01-01", "duration": "1m", "byte": "ZGVtbw==", "uri": "https://example.com", "email": "demo@example.com",
-	"uuid": "00000000-0000-0000-0000-000000000000", "ipv4": "10.0.0.1", "ipv6": "::1", "cidr": "10.0.0.0/8", "hostname": "demo.example.com",
+	"date-time": "2026-01-01T00:00:00Z", "date": "2026-01-01", "duration": "1m", "byte": "ZGVtbw==", "uri": "https://example.com",
+	"email": "demo@example.com",
+	"uuid":  "00000000-0000-0000-0000-000000000000", "ipv4": "10.0.0.1", "ipv6": "::1", "cidr": "10.0.0.0/8", "hostname": "demo.example.com",
 }
 
 // text returns the first of the usual texts that the schema accepts.

@@ -200,8 +200,8 @@ func comment(indent, text string) string {
 		}
 		line = ""
 	}
-	for _, paragraph := range strings.Split(text, "\n") {
-		for _, word := range strings.Fields(paragraph) {
+	for paragraph := range strings.SplitSeq(text, "\n") {
+		for word := range strings.FieldsSeq(paragraph) {
 			if strings.HasPrefix(word, "+") && line == "" {
 				word = "\\" + word // no marker of controller-gen
 			}
