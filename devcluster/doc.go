@@ -13,8 +13,8 @@
 // # Nodes
 //
 // A cluster has one simulated node, fake-0: its pods run, end and are ready as their annotations say, and run nothing. [WithFakeNodes]
-// gives more of them; [WithNodes] gives nodes that run containers as local processes. [WithoutWorkloads] is for tests that play the
-// controllers of pods themselves.
+// gives more of them; [WithNodes] gives nodes that run containers as local processes. [WithoutControllers] is for tests that play
+// the controllers themselves.
 //
 // # The program
 //

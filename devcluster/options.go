@@ -43,19 +43,13 @@ func WithFlags(flags ...string) Option {
 	return func(o *options) { o.flags = append(o.flags, flags...) }
 }
 
-// workloads are the controllers that create pods.
-var workloads = []string{
-	"cronjob-controller", "daemonset-controller", "deployment-controller", "job-controller", "replicaset-controller",
-	"replicationcontroller-controller", "statefulset-controller",
-}
-
-// WithoutWorkloads leaves out the controllers that create pods, and all nodes. It is for a suite that plays them itself: it creates the
-// pods of a StatefulSet, or writes the status of a Job. Namespaces are still deleted, and children of deleted owners are collected.
-// Nodes of later options are added.
-func WithoutWorkloads() Option {
+// WithoutControllers leaves out all controllers but those of namespaces and service accounts, and all nodes. It is for a suite that was
+// written for a cluster without controllers and plays them itself: it creates the pods of a StatefulSet, writes the status of a Job, or
+// deletes children as the garbage collector does. Nodes of later options are added. To leave out single controllers, use [WithFlags].
+func WithoutControllers() Option {
 	return func(o *options) {
 		o.nodes, o.fakeNodes = nil, 0
-		o.flags = append(o.flags, "--controllers=*,-"+strings.Join(workloads, ",-"))
+		o.flags = append(o.flags, "--controllers=namespace-controller,serviceaccount-controller")
 	}
 }
 

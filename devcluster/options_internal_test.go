@@ -14,10 +14,10 @@ func TestOptionsAreFlags(t *testing.T) {
 	}, flags, "those of the environment come last, and win")
 
 	t.Setenv(flagsEnv, "")
-	flags = newOptions([]Option{WithFakeNodes(5), WithoutWorkloads(), WithNodes("a", "b")}).up()
+	flags = newOptions([]Option{WithFakeNodes(5), WithoutControllers(), WithNodes("a", "b")}).up()
 	assert.Contains(t, flags, "--fake-nodes=0")
 	assert.Contains(t, flags, "--node-names=a,b")
-	assert.Contains(t, flags[len(flags)-1], "--controllers=*,-cronjob-controller,")
+	assert.Contains(t, flags, "--controllers=namespace-controller,serviceaccount-controller")
 }
 
 func TestSharedClustersDifferByTheirOptions(t *testing.T) {

@@ -3,14 +3,17 @@ package devcluster_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -78,6 +81,10 @@ func serveWebhooks(t *testing.T, options webhook.Options) {
 	server := webhook.NewServer(options)
 	server.Register("/mutate", &webhook.Admission{Handler: admission.HandlerFunc(colorer)})
 	server.Register("/validate", &webhook.Admission{Handler: admission.HandlerFunc(noRed)})
+	server.Register("/refuse", &webhook.Admission{Handler: admission.HandlerFunc(
+		func(context.Context, admission.Request) admission.Response {
+			return admission.Denied("refused by a URL")
+		})})
 	server.Register("/convert", http.HandlerFunc(convert))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -112,6 +119,18 @@ func TestAPIServerCallsWebhooksOfTheTest(t *testing.T) {
 	converted, err := of("v2").Get(t.Context(), "plain", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "example.com/v2", converted.GetAnnotations()["converted-to"], "converted")
+
+	configurations := client.Resource(schema.GroupVersionResource{
+		Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations",
+	})
+	patch := fmt.Sprintf(`[{"op": "replace", "path": "/webhooks/0/clientConfig", "value": {"url": "https://%s:%d/refuse"}}]`,
+		hooks.Host, hooks.Port)
+	_, err = configurations.Patch(t.Context(), "validating", types.JSONPatchType, []byte(patch), metav1.PatchOptions{})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, err := of("v1").Create(t.Context(), widget("another", nil), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err != nil && strings.Contains(err.Error(), "refused by a URL")
+	}, patience, pollEvery, "called at a URL, also without a caBundle")
 }
 
 func widget(name string, spec map[string]any) *unstructured.Unstructured {

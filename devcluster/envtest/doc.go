@@ -10,8 +10,8 @@
 // # What is different
 //
 //   - Namespaces are deleted, owners' children are collected, Deployments have pods, Jobs complete, and each namespace has a default
-//     service account. A suite that plays controllers of pods or the kubelet itself, as suites without them do, excludes the
-//     real ones: env.Use(devcluster.WithoutWorkloads()).
+//     service account. A suite that plays controllers itself, as suites of envtest have to, excludes the real ones:
+//     env.Use(devcluster.WithoutControllers()).
 //   - The program devcluster replaces the binaries of envtest, so the fields that say where those are have no effect
 //     (BinaryAssetsDirectory, DownloadBinaryAssets, DownloadBinaryAssetsIndexURL), nor has KUBEBUILDER_ASSETS.
 //   - The version of Kubernetes is that of devcluster. Start returns an error where DownloadBinaryAssetsVersion asks for another one.

@@ -14,7 +14,7 @@ func ExampleEnvironment() {
 			CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
 			ErrorIfCRDPathMissing: true,
 		}
-		testEnv.Use(devcluster.WithoutWorkloads())
+		testEnv.Use(devcluster.WithoutControllers())
 		config, err := testEnv.Start()
 		if err != nil {
 			return err
