@@ -41,6 +41,7 @@ func project(t *testing.T, dir, module string, k Kind) {
 // A project of two kinds generates, compiles, and passes vet and its own tests. It is built as packages of this module, with what is
 // compiled already; test/integration/scaffold builds modules of all variants.
 func TestProjectOfTwoKinds(t *testing.T) {
+	require.NoError(t, os.MkdirAll("testdata", 0o755)) //nolint:gosec // git keeps no empty directory
 	dir, err := os.MkdirTemp("testdata", "project-")
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
