@@ -72,8 +72,7 @@ func typeOf(as reflect.Type, name string) reflect.Type {
 	case reflect.Map:
 		return as.Elem()
 	case reflect.Struct:
-		for i := range as.NumField() {
-			field := as.Field(i)
+		for field := range as.Fields() {
 			tag, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 			switch {
 			case field.Anonymous && (tag == "" || strings.Contains(options, "inline")):

@@ -39,7 +39,7 @@ func hasKeys(element any, keys string) bool {
 	if !ok || !strings.Contains(keys, "=") {
 		return false
 	}
-	for _, key := range strings.Split(keys, ",") {
+	for key := range strings.SplitSeq(keys, ",") {
 		name, value, _ := strings.Cut(key, "=")
 		if fmt.Sprint(fields[name]) != value {
 			return false

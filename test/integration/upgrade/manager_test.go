@@ -188,7 +188,7 @@ func (p *place) anyOwner(r *rand.Rand, name string) client.Object {
 		template := sleeping()
 		return &v1alpha1.ReplicaJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.ReplicaJobSpec{
 			ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{
-				"Worker": {Replicas: ptr.To(int32(1 + r.IntN(2))), Template: template},
+				"Worker": {Replicas: new(int32(1 + r.IntN(2))), Template: template},
 			},
 		}}
 	default:

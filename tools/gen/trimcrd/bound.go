@@ -6,8 +6,8 @@ import "math"
 // object fails each list and each watch of its kind, and so stops an operator for all namespaces. controller-gen generates wider
 // schemas in three places; builder/buildertest/crdtest finds them.
 
-// aTime is a time in RFC 3339 as Go reads it. The format date-time alone admits a lower-case t or z and an offset of 99 hours. (That the day
-// exists is checked by the format.)
+// aTime is a time in RFC 3339 as Go reads it. The format date-time alone admits a lower-case t or z and an offset of 99 hours. It checks
+// that the day exists.
 const aTime = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 
 // aQuantity is a resource.Quantity whose exponent is a whole number of at most two digits: others can't be read, or take hours. The largest

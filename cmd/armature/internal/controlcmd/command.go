@@ -1,6 +1,6 @@
 // Package controlcmd has the commands that ask something of what runs: "armature suspend", "resume", "terminate",
-// "retry", "pause", "unpause" and "undo". They find objects as kubectl does, by kind and name, by label, or from files, and change one field
-// of the spec, or annotations.
+// "retry", "pause", "unpause" and "undo". They find objects as kubectl does, by kind and name, by label, or from files, and change one
+// field of the spec, or annotations.
 package controlcmd
 
 import (

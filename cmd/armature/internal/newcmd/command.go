@@ -31,7 +31,8 @@ func New(version string) *cobra.Command {
 		Use:   "new NAME --kind KIND --group GROUP",
 		Short: "Write the project of an operator of your own: it builds, tests and runs",
 		Long: `Write a Go module with an operator of your own kind, in the new directory NAME: the types, the plan, its tests, a program with
-preview, metrics and health, a chart, an image, and a CI workflow. The Go command then adds the dependencies and generates the CRD and the role.
+preview, metrics and health, a chart, an image, and a CI workflow. The Go command then adds the dependencies and generates the CRD
+and the role.
 
 The first plan runs a Deployment with a configuration. With --from the kind is that of an existing CustomResourceDefinition, which stays
 as it is; with --dsoi it is a distributed application that the engine of package dsoi installs and upgrades.`,

@@ -64,8 +64,8 @@ func (p Project) Check() error {
 func (k Kind) Check() error {
 	var errs []error
 	if !kindName.MatchString(k.Kind) || len(k.Kind) > 50 {
-		errs = append(errs, fmt.Errorf("--kind: %q; a kind has at most 50 letters and digits and begins with an upper-case letter, such as Backup",
-			k.Kind))
+		errs = append(errs, fmt.Errorf(
+			"--kind: %q; a kind has at most 50 letters and digits and begins with an upper-case letter, such as Backup", k.Kind))
 	} else if strings.HasSuffix(k.Kind, "List") || k.Kind == "GroupVersion" || k.Kind == "AddToScheme" {
 		errs = append(errs, fmt.Errorf("--kind: %q is a name that the package of the kinds needs itself; choose another one", k.Kind))
 	}
