@@ -100,7 +100,7 @@ SUITES := operators integration programs bench unit race devcluster testenv loca
 # Runs suites, each whatever becomes of the others.
 run_suites = $(MAKE) --keep-going --no-print-directory $(addprefix suite-,$(1))
 
-TESTS := test test-unit test-integration test-devcluster test-tools test-bench test-long $(SUITES:%=suite-%)
+TESTS := test suite-ui test-unit test-integration test-devcluster test-tools test-bench test-long $(SUITES:%=suite-%)
 .PHONY: $(TESTS)
 
 # Clusters and test binaries collect garbage less often, for more memory beyond what they use: a cluster starts with a quarter less of
@@ -168,6 +168,9 @@ suite-testenv: export DEVCLUSTER_BIN := $(CURDIR)/bin/devcluster
 suite-testenv:
 	@$(SUITE) -name testenv -C devcluster -- $(QUICK) $(ONE)
 
+suite-ui:
+	@$(SUITE) -name ui -C ui/browsertest -- $(QUICK) -timeout 30m
+
 suite-bench:
 	@$(SUITE) -name bench -C bench -- $(QUICK) $(ONE) -timeout 30m
 
@@ -182,9 +185,9 @@ released-tools:
 e2e: ## Test end to end on nodes that run containers: the image, the chart, and what can go wrong; needs Linux and root
 	@hack/e2e.sh
 
-test-ui: build ## Open the page of armature ui in a browser: each screen on a cluster, and 10,000 nodes; installs Chromium if it can
+test-ui: build bin/suites ## Open the page of armature ui in a browser: each screen on a cluster, and 10,000 nodes; installs Chromium if it can
 	@hack/chromium.sh >/dev/null
-	cd ui/browsertest && go test -timeout 20m ./...
+	+@$(call run_suites,ui)
 
 test-nodes: ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
 	@hack/needs-of-nodes.sh run
