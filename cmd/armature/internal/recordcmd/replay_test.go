@@ -173,6 +173,7 @@ func TestGoTests(t *testing.T) {
 		t.Skip("it compiles a test of each operator")
 	}
 	dir := filepath.Join("testdata", "incident") // in this module, and in no pattern of packages
+	require.NoError(t, os.RemoveAll(dir))        // of a run that was killed
 	require.NoError(t, os.MkdirAll(dir, 0o750))
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll("testdata")) })
 	for name := range operators {

@@ -23,7 +23,7 @@ func needs(t *testing.T, what string, programs map[string]string, instances stri
 	for name, code := range programs {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nexit "+code+"\n"), 0o700))
 	}
-	script, err := filepath.Abs("../../../hack/needs-of-nodes.sh")
+	script, err := filepath.Abs("../../../../../hack/needs-of-nodes.sh")
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "bash"), script, what)
 	cmd.Env = append(os.Environ(), "PATH="+bin, "CC=gcc", "PKG_CONFIG=", "INOTIFY_INSTANCES="+instances)
