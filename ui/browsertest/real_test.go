@@ -121,7 +121,7 @@ func TestRealKinds(t *testing.T) {
 	p.until("document.querySelectorAll('.rank.run').length === 4")
 	p.open(at(link, "/queues"))
 	p.until("document.querySelectorAll('.queue').length === 2 && document.querySelector('.jobs li')")
-	p.until("[...document.querySelectorAll('.queue')].some((q) => /homework/.test(q.innerText))")
+	p.until("[...document.querySelectorAll('.queue')].some((q) => /thesis/.test(q.innerText))")
 	p.picture("ui-queues")
 	p.open(at(link, "/objects/Pinot/lab/events"))
 	p.until("document.querySelectorAll('.types li').length === 4")
