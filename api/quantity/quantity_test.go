@@ -16,7 +16,6 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	t.Parallel()
 	for _, text := range []string{"1", "100m", "1Gi", "1.5", "12E18", "1e-3", "-1"} {
 		got, err := quantity.Parse(text)
 		require.NoError(t, err, text)
@@ -31,7 +30,6 @@ func TestParse(t *testing.T) {
 }
 
 func TestCheckJSON(t *testing.T) {
-	t.Parallel()
 	const long = "1E-99999999"
 	flow := func(container, more string) string {
 		return `{"spec":{"flows":[{"name":"a","jobTemplate":{"template":{"spec":{"containers":[{"name":"c",` + container + `}]` + more + `}}}}]}}`
@@ -60,7 +58,6 @@ func TestCheckJSON(t *testing.T) {
 
 // Every quantity of a pod is found, wherever Kubernetes puts the next one.
 func TestCheckJSONKnowsWhatGoDecodes(t *testing.T) {
-	t.Parallel()
 	text, err := json.Marshal(map[string]any{"spec": map[string]any{
 		"overhead": map[string]any{"cpu": "1E1000"}, "resources": map[string]any{"limits": map[string]any{"cpu": "1"}},
 	}})

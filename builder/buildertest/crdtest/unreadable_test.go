@@ -24,7 +24,6 @@ import (
 
 // Whoever may create an object in one namespace stops an operator for everyone if its cache can't read it.
 func TestWhatTheAPIServerAdmitsCanBeRead(t *testing.T) {
-	t.Parallel()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		v1alpha1.AddToScheme, kvstore.AddToScheme, parseable.AddToScheme, pinot.AddToScheme, tfjob.AddToScheme, torchjob.AddToScheme,
@@ -40,7 +39,6 @@ func TestWhatTheAPIServerAdmitsCanBeRead(t *testing.T) {
 	require.Len(t, examples, 8)
 	for _, file := range append(files, examples...) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			var crd apiextensionsv1.CustomResourceDefinition
