@@ -27,6 +27,9 @@ const (
 	maxObjects = 50_000
 	// firstPause and longestPause are between attempts to reach an API server that doesn't answer.
 	firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
+	// longestRefusal is between attempts while the API server refuses: rights may be granted, a kind may be installed, and an API server
+	// that has just started refuses everyone until it has read the roles.
+	longestRefusal = 2 * time.Minute
 )
 
 // source is what a feed watches: the objects of a kind in a namespace, or in all of them, that the selectors select.
@@ -84,7 +87,7 @@ func newFeed[T any](c client.WithWatch, s source, project func(*unstructured.Uns
 	}
 }
 
-// run lists and watches until the context ends, or until nothing can come any more.
+// run lists and watches until the context ends, or the viewer's token does.
 func (f *feed[T]) run(ctx context.Context) {
 	version, pause := "", firstPause
 	for ctx.Err() == nil {
@@ -103,40 +106,41 @@ func (f *feed[T]) run(ctx context.Context) {
 		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 			version = ""
 			continue
-		case f.ends(err):
+		case apierrors.IsUnauthorized(err):
+			f.hide(stateLoggedOut, err)
 			return
 		}
-		f.unreachable(err)
+		longest := longestPause
+		switch {
+		case apierrors.IsForbidden(err):
+			version, longest = "", longestRefusal
+			f.hide(stateForbidden, err)
+		case apierrors.IsNotFound(err), meta.IsNoMatchError(err), apierrors.IsMethodNotSupported(err):
+			version, longest = "", longestRefusal
+			f.hide(stateAbsent, err)
+		default:
+			f.unreachable(err)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause/2 + rand.N(pause)): //nolint:gosec // spreads the attempts of many feeds
 		}
-		pause = min(2*pause, longestPause)
+		pause = min(2*pause, longest)
 	}
 }
 
-// ends reports whether an error stays until someone changes the viewer's rights or the cluster's kinds.
-func (f *feed[T]) ends(err error) bool {
-	state := ""
-	switch {
-	case apierrors.IsForbidden(err):
-		state = stateForbidden
-	case apierrors.IsUnauthorized(err):
-		state = stateLoggedOut
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err), apierrors.IsMethodNotSupported(err):
-		state = stateAbsent
-	default:
-		return false
-	}
+// hide forgets all objects: what the viewer may not see any more.
+func (f *feed[T]) hide(state string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.synced = true
-	for uid := range f.items { // what the viewer may not see any more
+	for uid := range f.items {
 		f.forget(uid)
 	}
-	f.setState(state, err.Error())
-	return true
+	if f.state.State != state {
+		f.setState(state, err.Error())
+	}
 }
 
 func (f *feed[T]) unreachable(err error) {

@@ -97,6 +97,24 @@ func TestOtherNamespacesAreForbidden(t *testing.T) {
 	assert.Equal(t, before, api.requests("review"), "answers hold for a while")
 }
 
+// An API server that has just started refuses everyone until it has read the roles; and rights are granted.
+func TestRightsComeAndGo(t *testing.T) {
+	api := newAPI(t, flowNamed("a", "first"))
+	s := newSite(t, api)
+	l := s.listen("/api/stream/objects?kind=JobFlow")
+	l.until("set", has("first"))
+	l.until("synced", nil)
+	api.stop()
+	l.until("source", has(`"state":"unreachable"`))
+	api.deny(func(_, _, _ string) bool { return true })
+	api.start()
+	l.until("gone", nil)
+	l.until("source", has(`"state":"forbidden"`))
+	api.deny(func(_, _, _ string) bool { return false })
+	l.until("set", has("first"))
+	l.until("source", has(`"state":"live"`))
+}
+
 func TestAnUnknownKindIsRefused(t *testing.T) {
 	s := newSite(t, newAPI(t))
 	answer := s.get("/api/stream/objects?kind=Secret")
