@@ -26,7 +26,7 @@ type undone struct {
 }
 
 // undo returns an owner's children to the state that its annotation names, once: afterwards the owner is only paused. The error is one
-// after which the caller tries again. It begins anew after a crash: to restore a child again changes nothing.
+// after which the caller tries again. After a crash it begins again: to restore a child again changes nothing.
 func (l *loop[T]) undo(ctx context.Context, owner T) (*undone, error) {
 	to := owner.GetAnnotations()[wellknown.AnnotationUndo]
 	if to == "" {

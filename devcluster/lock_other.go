@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// lockFile returns an error, so that a test says what is missing instead of compiling for minutes in vain.
+// lockFile returns an error, so that a test says what is missing before anything compiles for minutes.
 func lockFile(string) (unlock func(), err error) {
 	return nil, fmt.Errorf("devcluster runs on Linux and macOS, and not on %s", runtime.GOOS)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// rightsAge is how long an answer about rights holds. They are for what is offered; each request is decided anew.
+	// rightsAge is how long an answer about rights holds. They are for what is offered; the API server decides on each request.
 	rightsAge = time.Minute
 	// atOnce is how many questions are asked at the same time.
 	atOnce = 16
