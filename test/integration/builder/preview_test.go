@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,9 +34,12 @@ type release struct {
 	image   string           // of the widgets that have data
 	fewer   int32            // replicas less
 	policy  corev1.DNSPolicy // empty: the default
+	reports bool             // the builder reports the result in the status
+	source  string           // in the status; "now" is the time of the pass
+	expires bool             // widgets without children are deleted
 }
 
-func (r release) plan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
+func (r release) plan(owner *Widget, view builder.View) builder.Plan[*Widget] {
 	p := builder.Plan[*Widget]{Prune: []client.Object{&corev1.ConfigMap{}, &appsv1.Deployment{}}}
 	for _, child := range owner.Spec.Children {
 		if child == r.drop {
@@ -56,6 +61,15 @@ func (r release) plan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 		d.Spec.Template.Spec.DNSPolicy = r.policy
 		p.Children = append(p.Children, builder.Want(d))
 	}
+	p.Report = r.reports
+	if r.source != "" {
+		p.Status = owner.DeepCopy()
+		p.Status.Status.Source = r.source
+		if r.source == "now" {
+			p.Status.Status.Source = view.Now.UTC().Format(time.RFC3339)
+		}
+	}
+	p.DeleteOwner = r.expires && len(owner.Spec.Children) == 0
 	return p
 }
 
@@ -114,6 +128,18 @@ func (w *world) reader() *rest.Config {
 // run lets a release run until nothing of it is left to do, and returns the children that it wrote, each once.
 func (w *world) run(r release) []string {
 	w.t.Helper()
+	return children(w.requestsOf(r))
+}
+
+// runOwners does so, and returns the writes of the owners themselves.
+func (w *world) runOwners(r release) []string {
+	w.t.Helper()
+	return ofOwners(w.requestsOf(r))
+}
+
+// requestsOf lets a release run until nothing of it is left to do, and returns its requests.
+func (w *world) requestsOf(r release) []string {
+	w.t.Helper()
 	sent := &ledger{}
 	mgr := newManager(w.t, sent.watch(testcluster.Config(w.t)))
 	require.NoError(w.t, r.operator(mgr, w.ns))
@@ -121,9 +147,9 @@ func (w *world) run(r release) []string {
 	defer stop()
 	w.eventually(func() bool {
 		report, _ := w.previewOf(r)
-		return report.Changed == 0
+		return report.Changed == 0 && report.StatusOnly == 0
 	}, "the release to have done everything")
-	return children(sent.all())
+	return sent.all()
 }
 
 // children are the writes of children among requests, sorted, each once, as if none was a dry run.
@@ -165,8 +191,8 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 
 	// The same release changes nothing, and asks nothing.
 	report, requests := w.previewOf(first)
-	assert.Equal(t, fmt.Sprintf("%d owners: %d unchanged, 0 change, 0 of them disruptively, 0 with problems", report.Owners, report.Unchanged),
-		report.Summary())
+	assert.Equal(t, fmt.Sprintf("%d owners: %d unchanged, 0 in status only, 0 change, 0 of them disruptively, 0 with problems",
+		report.Owners, report.Unchanged), report.Summary())
 	assert.Empty(t, children(requests))
 
 	// Someone changes an object by hand: that is drift.
@@ -231,6 +257,78 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 	assert.Contains(t, text.String(), `image: "registry.example/web:1" -> "registry.example/web:2"`)
 	assert.Contains(t, markdown.String(), "| delete ConfigMap "+w.ns+"/")
 	t.Log(text.String())
+}
+
+// ofOwners are the writes of widgets themselves among requests, as children has those of their children.
+func ofOwners(requests []string) []string {
+	var all []string
+	for _, r := range requests {
+		if !strings.HasPrefix(r, "GET ") && strings.Contains(r, "/widgets") {
+			all = append(all, strings.TrimSuffix(r, " (dry run)"))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// A preview has the writes of the owners' status, and deletions of owners, apart from the other changes.
+func TestPreviewOfTheOwnersThemselves(t *testing.T) {
+	w := newWorld(t)
+	testcluster.InstallCRDs(t, "testdata/crd")
+	for _, name := range []string{"w0", "w1", "w2", "paused"} {
+		widget := &Widget{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: WidgetSpec{Children: []string{"a"}}}
+		if name == "w0" {
+			widget.Spec.Children = nil
+		}
+		require.NoError(t, w.live.Create(w.ctx, widget))
+	}
+	first := release{reports: true, source: "first"}
+	w.run(first)
+	report, requests := w.previewOf(first)
+	assert.Empty(t, report.Details)
+	assert.Empty(t, ofOwners(requests))
+	paused := &Widget{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "paused"}}
+	require.NoError(t, w.live.Patch(w.ctx, paused,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`))))
+
+	// Another release says something else in the status: not a child changes.
+	second := release{reports: true, source: "second"}
+	report, requests = w.previewOf(second)
+	source := []preview.Field{{Path: "status.source", Old: "first", New: "second"}}
+	require.Len(t, report.Details, 4)
+	assert.Equal(t, "paused", report.Details[0].Name)
+	assert.Contains(t, report.Details[0].Status, preview.Field{Path: "status.conditions[type=Paused].status", New: "True"})
+	for i, name := range []string{"w0", "w1", "w2"} {
+		assert.Equal(t, preview.Owner{Kind: "Widget", Namespace: w.ns, Name: name, Status: source}, report.Details[i+1])
+	}
+	assert.Equal(t, []int{4, 0, 0, 0}, []int{report.StatusOnly, report.Changed, report.Disruptive, report.Refused})
+	for _, r := range requests {
+		assert.True(t, strings.HasPrefix(r, "GET ") || strings.HasSuffix(r, "(dry run)"), r)
+	}
+	estimated, _ := w.previewWith(w.reader(), second)
+	assert.Equal(t, []string{"patch Widget.test.armature.dev"}, estimated.Estimated)
+	assert.Equal(t, report.Details, estimated.Details)
+	sent := ofOwners(requests)
+	assert.Len(t, sent, 4)
+	assert.Equal(t, sent, w.runOwners(second))
+
+	// A time in the status isn't a change when a later one replaces it.
+	beating := release{reports: true, source: "now"}
+	w.runOwners(beating)
+	report, requests = w.previewOf(beating)
+	assert.Empty(t, report.Details)
+	assert.Empty(t, ofOwners(requests))
+
+	// The status of an owner whose child changes follows from that, and a deleted owner is a disruption.
+	third := release{reports: true, source: "now", version: "3", expires: true}
+	report, requests = w.previewOf(third)
+	require.Len(t, report.Details, 2)
+	assert.Equal(t, preview.Owner{Kind: "Widget", Namespace: w.ns, Name: "w0", Changes: []preview.Change{
+		{Object: "Widget.test.armature.dev " + w.ns + "/w0", Operation: "delete", Disruption: "deleted"},
+	}}, report.Details[0])
+	assert.Equal(t, "w2", report.Details[1].Name)
+	assert.Equal(t, []int{0, 2, 1}, []int{report.StatusOnly, report.Changed, report.Disruptive})
+	assert.Equal(t, []string{"DELETE /apis/test.armature.dev/v1/namespaces/" + w.ns + "/widgets/w0"}, ofOwners(requests))
 }
 
 // What the API server refuses is a problem in the report.
