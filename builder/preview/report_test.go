@@ -113,7 +113,7 @@ func TestReport(t *testing.T) {
 			},
 		}, errors.Join(errors.New("one|two"), fmt.Errorf("in it: %w", errors.New("three")))),
 	})
-	assert.Equal(t, "3 owners: 1 unchanged, 0 in status only, 1 change, 1 of them disruptively, 1 with problems", r.Summary())
+	assert.Equal(t, "3 owners: 1 unchanged, 1 change, 1 of them disruptively, 1 with problems", r.Summary())
 	var text, markdown bytes.Buffer
 	require.NoError(t, r.WriteText(&text, false))
 	assert.Equal(t, r.Summary()+`

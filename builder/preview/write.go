@@ -7,10 +7,23 @@ import (
 	"strings"
 )
 
-// Summary is the report in one line: "840 owners: 820 unchanged, 8 in status only, 12 change, 3 of them disruptively, 0 with problems".
+// Summary is the report in one line: "840 owners: 820 unchanged, 8 in status only, 12 change, 3 of them disruptively". It says nothing of
+// what there is none of.
 func (r *Report) Summary() string {
-	return fmt.Sprintf("%d owners: %d unchanged, %d in status only, %d change, %d of them disruptively, %d with problems",
-		r.Owners, r.Unchanged, r.StatusOnly, r.Changed, r.Disruptive, r.Refused)
+	text := fmt.Sprintf("%d owners: %d unchanged", r.Owners, r.Unchanged)
+	if r.Owners == 1 {
+		text = fmt.Sprintf("1 owner: %d unchanged", r.Unchanged)
+	}
+	if r.StatusOnly > 0 {
+		text += fmt.Sprintf(", %d in status only", r.StatusOnly)
+	}
+	if r.Changed > 0 {
+		text += fmt.Sprintf(", %d change, %d of them disruptively", r.Changed, r.Disruptive)
+	}
+	if r.Refused > 0 {
+		text += fmt.Sprintf(", %d with problems", r.Refused)
+	}
+	return text
 }
 
 // WriteText writes the summary, and a line for each change. With fields it also writes the fields that would differ.
