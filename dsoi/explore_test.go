@@ -19,7 +19,7 @@ func explored(t *testing.T, spec string) buildertest.Scenario {
 }
 
 func TestExploreAnInstall(t *testing.T) {
-	report := buildertest.Explore(t, explored(t, threeTypes("v1", "v1", "v1")), buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), Coarse: true, States: 3000})
+	report := buildertest.Explore(t, explored(t, threeTypes("v1", "v1", "v1")), buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), WholeWorkloads: true})
 	assert.True(t, report.Exhausted)
 }
 
@@ -33,6 +33,6 @@ func TestExploreAnUpgrade(t *testing.T) {
 		unstructured.RemoveNestedField(obj.Object, "status", "upgrade")
 		return obj.GetKind() != "ControllerRevision" && comparable(obj)
 	}
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: testsize.Pick(0, 1), Edits: 1, Coarse: true, States: 3000})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: testsize.Pick(0, 1), Edits: 1, WholeWorkloads: true})
 	assert.True(t, report.Exhausted)
 }

@@ -80,7 +80,7 @@ func TestExploreTheRecipe(t *testing.T) {
 	s.Normalize = func(obj *unstructured.Unstructured) bool { // without a revision of the first image, if that never came
 		return obj.GetKind() != "ControllerRevision" && obj.GetName() != tally.Name
 	}
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), Edits: 1, Coarse: true})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), Edits: 1, WholeWorkloads: true})
 	assert.True(t, report.Exhausted)
 }
 

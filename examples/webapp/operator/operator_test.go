@@ -99,7 +99,7 @@ func TestCrashesAnywhere(t *testing.T) {
 func TestEveryOrder(t *testing.T) {
 	s := scenario(t)
 	s.Then = []buildertest.World{buildertest.Change(app(nil), func(app *v1.WebApp) { app.Spec.Image = "web:2" })}
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1, WholeWorkloads: true})
 	assert.True(t, report.Exhausted)
 }
 
