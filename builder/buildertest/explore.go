@@ -41,9 +41,9 @@ type Bounds struct {
 	// pod is bound and starts, and then the Job counts it. For several children at the same time, whose orders are otherwise too many.
 	// Default: false.
 	Coarse bool
-	// WholeWorld makes all changes of the World one step, for a World whose changes of several objects belong together. Default: false, a
-	// step is the changes of one object, and the World runs without its other changes.
-	WholeWorld bool
+	// WholeWorkloads takes the steps of the Cluster about an object and what that controls as one, until there are none: a StatefulSet is
+	// created, and then all its pods are ready. It is rougher than Coarse, for several workloads. Default: false.
+	WholeWorkloads bool
 	// KeepMemory lets a process live from pass to pass, as in a manager. It then makes its former passes again before each one that the
 	// exploration makes, and two states are the same only if their processes have read the same in all their passes, so this takes many
 	// times longer. Default: false, each pass is the first one of its process. It reads the process's own writes all the same.
@@ -177,7 +177,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	if s.Cluster != nil {
 		e.cluster = s.Cluster(server)
 	} else {
-		e.cluster = worldCluster{server, s.World, b.WholeWorld}
+		e.cluster = worldCluster{server, s.World, false}
 		e.bounds.EachStep = true
 	}
 	for _, obj := range s.Objects {
