@@ -161,8 +161,8 @@ function QueueCard({ q }: { q: Queue }) {
                 </span>
                 <p>
                   <b>{w.reason}</b> {w.message}
-                  {w.etaUnknown && <span> The start is not known: {w.etaUnknown}.</span>}
                 </p>
+                {w.etaUnknown && <p>The start is not known: {w.etaUnknown}.</p>}
               </li>
             ))}
           </ol>
