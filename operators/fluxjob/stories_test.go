@@ -1,9 +1,12 @@
 package fluxjob
 
 import (
+	"context"
 	"flag"
+	"fmt"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -19,23 +22,66 @@ var update = flag.Bool("update", false, "write the outputs of the stories anew")
 
 // The stories have the operators of FluxJobs, of queues and of MiniClusters, on simulated nodes. Their MiniClusters run without Flux: the
 // leader's pod runs the command itself.
-func TestStories(t *testing.T) {
-	story.Run(t, "testdata/stories", *update, story.Config{
-		Scheme: newScheme(), Options: []buildertest.Option{crds},
-		Operators: []simulated.Operator{
-			simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxJob] {
-				return Operator(mgr, admission.Manager{})
-			}),
-			simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxSetup] {
-				return admission.Operator(mgr, admission.Manager{})
-			}),
-			simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.MiniCluster] {
-				return minicluster.Operator(mgr, minicluster.Planner{NewCertificate: func(string) []byte { return []byte("certificate") }})
-			}),
-		},
-		Templates: map[string]string{
-			"queue": "{apiVersion: api.practice.com/v1alpha1, kind: FluxSetup, metadata: {name: q}, spec: {quota: {miniClusters: 1}}}",
-			"job":   "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {image: 'busybox:1.28', command: 'true', size: 1, queue: q}}",
-		},
-	})
+var stories = story.Config{
+	Scheme: newScheme(), Options: []buildertest.Option{crds},
+	Operators: []simulated.Operator{
+		simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxJob] {
+			return Operator(mgr, admission.Manager{})
+		}),
+		simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxSetup] {
+			return admission.Operator(mgr, admission.Manager{})
+		}),
+		simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.MiniCluster] {
+			return minicluster.Operator(mgr, minicluster.Planner{NewCertificate: func(string) []byte { return []byte("certificate") }})
+		}),
+	},
+	Templates: map[string]string{
+		"queue": "{apiVersion: api.practice.com/v1alpha1, kind: FluxSetup, metadata: {name: q}, spec: {quota: {miniClusters: 1}}}",
+		"job":   "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {image: 'busybox:1.28', command: 'true', size: 1, queue: q}}",
+	},
+	Commands:   map[string]story.Command{"replace": replace},
+	Invariants: []buildertest.Invariant{withinQuota},
+}
+
+func TestStories(t *testing.T) { story.Run(t, "testdata/stories", *update, stories) }
+
+// The manager crashes after each of its writes, with caches that lag by so many changes.
+func TestCrashAfterEachWrite(t *testing.T) {
+	story.CrashEverywhere(t, "testdata/crashes", *update, stories, 0, 1, 3)
+}
+
+// replace is the command "replace FluxSetup/q": it deletes a queue, and creates one with its name and spec before any pass.
+func replace(ctx context.Context, s *story.Story, _ story.Line) (string, error) {
+	setup := &v1alpha1.FluxSetup{}
+	if err := s.Client().Get(ctx, client.ObjectKey{Name: "q"}, setup); err != nil {
+		return "", err
+	}
+	if err := s.Client().Delete(ctx, setup); err != nil {
+		return "", err
+	}
+	again := &v1alpha1.FluxSetup{Spec: setup.Spec}
+	again.Name = setup.Name
+	return "", s.Client().Create(ctx, again)
+}
+
+// withinQuota fails if more MiniClusters may run than the queue's quota allows.
+func withinQuota(ctx context.Context, c client.Reader) error {
+	setup := &v1alpha1.FluxSetup{}
+	if err := c.Get(ctx, client.ObjectKey{Name: "q"}, setup); err != nil || setup.Spec.Quota.MiniClusters == nil {
+		return client.IgnoreNotFound(err)
+	}
+	var list v1alpha1.MiniClusterList
+	if err := c.List(ctx, &list); err != nil {
+		return err
+	}
+	var running int32
+	for i := range list.Items {
+		if cluster := &list.Items[i]; !cluster.Spec.Suspend && !isOver(cluster) {
+			running++
+		}
+	}
+	if most := *setup.Spec.Quota.MiniClusters; running > most {
+		return fmt.Errorf("%d MiniClusters run on a quota of %d", running, most)
+	}
+	return nil
 }

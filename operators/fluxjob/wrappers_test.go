@@ -36,25 +36,6 @@ func newScheme() *runtime.Scheme {
 // crds tell the fake server which kinds are in no namespace, and their defaults.
 var crds = buildertest.WithCRDs("../../config/crd")
 
-// both runs a FluxSetup's plan for requests without a namespace, a FluxJob's for the others.
-type both struct{ setups, jobs reconcile.Reconciler }
-
-func newBoth(c *buildertest.Client) (reconcile.Reconciler, error) {
-	setups, err := buildertest.NewReconciler(admission.Operator(nil, admission.Manager{}), c, c.Now)
-	if err != nil {
-		return nil, err
-	}
-	jobs, err := buildertest.NewReconciler(Operator(nil, admission.Manager{}), c, c.Now)
-	return both{setups, jobs}, err
-}
-
-func (b both) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	if req.Namespace == "" {
-		return b.setups.Reconcile(ctx, req)
-	}
-	return b.jobs.Reconcile(ctx, req)
-}
-
 // makeSetup returns a setup that the manager of the tests has already: one write less to crash after.
 func makeSetup(name string, change ...func(*v1alpha1.FluxSetupSpec)) *v1alpha1.FluxSetup {
 	s := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + "-uid"), Generation: 1}}

@@ -3,14 +3,16 @@ package story
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/world"
 )
 
 // script is the command pod: "pod demo-n1-* run=2m exit=137 message=(out of disk) restarts=1". With run, exit, message or oom the
 // containers end, run after their start; without, they run until they are deleted.
 func script(_ context.Context, s *Story, l Line) (string, error) {
-	if err := only(l, -1, "run", "exit", "message", "container", "restarts", "start", "stop"); err != nil {
+	if err := only(l, -1, "run", "exit", "message", "container", "restarts", "start", "stop", "labels", "before"); err != nil {
 		return "", err
 	}
 	if len(l.Words) == 0 {
@@ -41,6 +43,18 @@ func script(_ context.Context, s *Story, l Line) (string, error) {
 	}
 	if sc.Container, _, err = value(l, "container"); err != nil {
 		return "", err
+	}
+	if before, err := duration(l, "before"); err != nil {
+		return "", err
+	} else if before > 0 {
+		sc.Before = buildertest.Epoch.Add(before)
+	}
+	for _, label := range l.Options["labels"] {
+		if sc.Labels == nil {
+			sc.Labels = map[string]string{}
+		}
+		key, value, _ := strings.Cut(label, "=")
+		sc.Labels[key] = value
 	}
 	for _, key := range []string{"run", "exit", "message"} {
 		if _, ok := l.Options[key]; ok {

@@ -40,6 +40,8 @@ type Config struct {
 	Templates map[string]string
 	// Commands are further commands, by name. A name of a built-in command replaces it.
 	Commands map[string]Command
+	// Invariants are checked by [CrashEverywhere] before each step of the cluster, and by Explore in each state of a [Scenario].
+	Invariants []buildertest.Invariant
 }
 
 // Command does what a line of a story says, and returns what the story shows below it. An error is shown too, as "error: ...".

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -29,6 +30,10 @@ type Script struct {
 	Stop time.Duration
 	// Unready keeps the pod's condition Ready False while it runs.
 	Unready bool
+	// Labels limit the script to pods with these labels. Default: nil, all pods.
+	Labels map[string]string
+	// Before limits the script to pods that were created before. Default: the zero time, no limit.
+	Before time.Time
 }
 
 // rule is a script for pods of some names.
@@ -51,9 +56,16 @@ func (w *World) Script(pattern string, s Script) error {
 // scriptOf returns the script of a pod after some restarts.
 func (w *World) scriptOf(pod client.Object, restarts int32) Script {
 	for _, r := range slices.Backward(w.scripts) {
-		if matches, _ := path.Match(r.pattern, pod.GetName()); matches && (r.script.Restarts == 0 || restarts < r.script.Restarts) {
+		if r.isFor(pod) && (r.script.Restarts == 0 || restarts < r.script.Restarts) {
 			return r.script
 		}
 	}
 	return Script{}
+}
+
+// isFor reports whether a script is for a pod, whatever its restarts.
+func (r rule) isFor(pod client.Object) bool {
+	matches, _ := path.Match(r.pattern, pod.GetName())
+	return matches && labels.SelectorFromSet(r.script.Labels).Matches(labels.Set(pod.GetLabels())) &&
+		(r.script.Before.IsZero() || pod.GetCreationTimestamp().Time.Before(r.script.Before))
 }
