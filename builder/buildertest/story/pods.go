@@ -3,7 +3,6 @@ package story
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/world"
@@ -12,7 +11,7 @@ import (
 // script is the command pod: "pod demo-n1-* run=2m exit=137 message=(out of disk) restarts=1". With run, exit, message or oom the
 // containers end, run after their start; without, they run until they are deleted.
 func script(_ context.Context, s *Story, l Line) (string, error) {
-	if err := only(l, -1, "run", "exit", "message", "container", "restarts", "start", "stop", "labels", "before"); err != nil {
+	if err := only(l, -1, "run", "exit", "message", "container", "restarts", "labels", "before", "start", "stop"); err != nil {
 		return "", err
 	}
 	if len(l.Words) == 0 {
@@ -29,6 +28,13 @@ func script(_ context.Context, s *Story, l Line) (string, error) {
 	if sc.Stop, err = duration(l, "stop"); err != nil {
 		return "", err
 	}
+	before, err := duration(l, "before")
+	if err != nil {
+		return "", err
+	}
+	if before > 0 {
+		sc.Before = buildertest.Epoch.Add(before)
+	}
 	exit, err := number(l, "exit", 0)
 	if err != nil {
 		return "", err
@@ -37,24 +43,12 @@ func script(_ context.Context, s *Story, l Line) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sc.ExitCode, sc.Restarts = int32(exit), int32(restarts)
+	sc.ExitCode, sc.Restarts, sc.Labels = int32(exit), int32(restarts), labels(l)
 	if sc.Message, _, err = value(l, "message"); err != nil {
 		return "", err
 	}
 	if sc.Container, _, err = value(l, "container"); err != nil {
 		return "", err
-	}
-	if before, err := duration(l, "before"); err != nil {
-		return "", err
-	} else if before > 0 {
-		sc.Before = buildertest.Epoch.Add(before)
-	}
-	for _, label := range l.Options["labels"] {
-		if sc.Labels == nil {
-			sc.Labels = map[string]string{}
-		}
-		key, value, _ := strings.Cut(label, "=")
-		sc.Labels[key] = value
 	}
 	for _, key := range []string{"run", "exit", "message"} {
 		if _, ok := l.Options[key]; ok {
