@@ -48,7 +48,11 @@ func (w worldCluster) run(ctx context.Context, only func(Call) bool) ([]Call, er
 	c := w.server.Client("world")
 	c.only = only
 	var changed []Call
-	c.written = func(call Call) { changed = append(changed, call) }
+	c.written = func(call Call) {
+		if call.Changed {
+			changed = append(changed, call)
+		}
+	}
 	if err := w.world(ctx, c); err != nil {
 		return nil, fmt.Errorf("the world: %w", err)
 	}

@@ -20,13 +20,16 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest/world"
 )
 
-// end begins the lines that show the end of a scenario.
-const end = "end"
+// The words with which the lines begin that only CrashEverywhere has.
+const (
+	lags = "lags"
+	end  = "end"
+)
 
 // CrashEverywhere runs buildertest.CrashEverywhere on the scenarios of a file, or of all files in a directory. They are written as for
-// [Scenario]: lines that prepare the cluster, and lines with the word then, each of which runs when nothing changes any more. All operators
-// are one process. At least one line with the word end follows. It shows the state at the end, which each run must reach wherever it
-// crashes:
+// [Scenario]: lines that prepare the cluster, and lines with the word then, each of which runs when nothing changes any more. All of
+// Config.Operators are one process. At least one line with the word end follows. It shows the state at the end, which each run must reach
+// wherever the process crashes:
 //
 //	then edit JobFlow/demo
 //	spec: {suspend: true}
@@ -36,47 +39,70 @@ const end = "end"
 //	----
 //	JobFlow demo Suspended
 //
-// The caches lag by one of lags in a run, by 0 without any. With more than 1 the operators' own writes lag too. With update it writes the
-// outputs of the lines with end.
-func CrashEverywhere(t *testing.T, path string, update bool, c Config, lags ...int) {
+// A line such as "lags 0 1 3" repeats the test with caches that lag by so many changes; without it they don't lag. With more than 1 the
+// operators' own writes lag too. With update CrashEverywhere writes the outputs of the lines with end.
+func CrashEverywhere(t *testing.T, path string, update bool, c Config) {
 	t.Helper()
-	if len(lags) == 0 {
-		lags = []int{0}
-	}
 	eachFile(t, path, update, func(t *testing.T, file string) {
-		b, err := newBeginning(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var atEnd *Story
-		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
-			line := lineOf(d)
-			switch {
-			case line.Command == end:
-				if atEnd == nil {
-					b.describeOneProcess()
-					atEnd = b.around(b.world.Around(buildertest.Settle(t, b.scenario)))
-				}
-				text, err := atEnd.Do(t.Context(), without(t, d, line))
-				if err != nil {
-					d.Fatalf(t, "%v", err)
-				}
-				return text
-			case atEnd != nil:
-				d.Fatalf(t, "%s: only lines that begin with end follow the first of them", line.Command)
-			}
-			return b.line(t, d)
-		})
-		if atEnd == nil {
-			t.Fatalf("%s has no line that begins with end, such as: end list Job", file)
-		}
+		scenario, lags := crashScenario(t, file, c)
 		for _, lag := range lags {
 			t.Run("lag "+strconv.Itoa(lag), func(t *testing.T) {
-				b.scenario.Lag, b.scenario.LagOwnWrites = lag, lag > 1
-				buildertest.CrashEverywhere(t, b.scenario)
+				scenario.Lag, scenario.LagOwnWrites = lag, lag > 1
+				buildertest.CrashEverywhere(t, scenario)
 			})
 		}
 	})
+}
+
+// crashScenario reads a file, and runs its lines. It returns the scenario and its lags.
+func crashScenario(t *testing.T, file string, c Config) (buildertest.Scenario, []int) {
+	b, err := newBeginning(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &crashReader{beginning: b, lags: []int{0}}
+	datadriven.RunTest(t, file, r.line)
+	if r.atEnd == nil {
+		t.Fatalf("%s has no line that begins with end, such as: end list Job", file)
+	}
+	return b.scenario, r.lags
+}
+
+// crashReader reads a file of CrashEverywhere.
+type crashReader struct {
+	*beginning
+	lags  []int
+	atEnd *Story // nil before the first line with end
+}
+
+// line runs a line, and returns its output.
+func (r *crashReader) line(t *testing.T, d *datadriven.TestData) string {
+	line := lineOf(d)
+	switch {
+	case line.Command == end:
+		if r.atEnd == nil {
+			r.describeOneProcess()
+			r.atEnd = r.around(r.world.Around(buildertest.Settle(t, r.scenario)))
+		}
+		text, err := r.atEnd.Do(t.Context(), without(t, d, line))
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		return text
+	case r.atEnd != nil:
+		d.Fatalf(t, "%s: only lines that begin with end follow the first of them", line.Command)
+	case line.Command == lags:
+		r.lags = nil
+		for _, word := range line.Words {
+			lag, err := strconv.Atoi(word)
+			if err != nil {
+				d.Fatalf(t, "lags: %q is no number of changes, such as 3", word)
+			}
+			r.lags = append(r.lags, lag)
+		}
+		return d.Expected
+	}
+	return r.beginning.line(t, d)
 }
 
 // around returns the story in another cluster.
@@ -90,12 +116,8 @@ func (s *Story) around(w *world.World) *Story {
 func (b *beginning) describeOneProcess() {
 	s, scenario := b.Story, &b.scenario
 	scenario.Scheme, scenario.Options, scenario.Objects = s.config.Scheme, s.config.Options, s.world.Server().Objects()
-	begin := s.world
-	var now *Story // in the present run's cluster: a line such as pod changes it
-	scenario.Cluster = func(server *buildertest.Server) buildertest.Cluster {
-		now = s.around(begin.Around(server))
-		return checked{now.world, now.user, s.config.Invariants}
-	}
+	var present *Story // in the cluster of the present run
+	scenario.Cluster = func(server *buildertest.Server) buildertest.Cluster { return newCrashCluster(s, server, &present) }
 	scenario.Requests = []reconcile.Request{{NamespacedName: types.NamespacedName{Name: "all"}}}
 	scenario.Reconciler = func(c *buildertest.Client) (reconcile.Reconciler, error) {
 		return newOneProcess(c, s.config.Operators)
@@ -104,25 +126,42 @@ func (b *beginning) describeOneProcess() {
 		return !s.isOwner(obj) && metav1.GetControllerOfNoCopy(obj) == nil
 	}
 	for _, line := range b.later {
-		scenario.Then = append(scenario.Then, func(ctx context.Context, _ client.Client) error { return now.do(ctx, line) })
+		scenario.Then = append(scenario.Then, func(ctx context.Context, _ client.Client) error { return present.do(ctx, line) })
 	}
 }
 
-// checked is a cluster whose invariants are checked before its steps.
-type checked struct {
-	*world.World
-	client     *buildertest.Client
-	invariants []buildertest.Invariant
+// crashCluster is the cluster of a run: that of a story whose lines can change it, with the operators that don't crash. It checks the
+// invariants before its steps.
+type crashCluster struct {
+	*Story
+	present **Story // set before each line that runs later
+	err     error   // of its beginning
+}
+
+// newCrashCluster returns the cluster of a story around another server.
+func newCrashCluster(s *Story, server *buildertest.Server, present **Story) crashCluster {
+	c := crashCluster{Story: s.around(s.world.Around(server)), present: present}
+	c.err = c.addOthers()
+	return c
+}
+
+// Copy implements buildertest.ClusterWithMemory.
+func (c crashCluster) Copy(server *buildertest.Server) buildertest.Cluster {
+	return newCrashCluster(c.Story, server, c.present)
 }
 
 // Next implements buildertest.Cluster.
-func (c checked) Next() ([]buildertest.ClusterStep, time.Time, error) {
-	for _, holds := range c.invariants {
-		if err := holds(context.Background(), c.client); err != nil {
+func (c crashCluster) Next() ([]buildertest.ClusterStep, time.Time, error) {
+	if c.err != nil {
+		return nil, time.Time{}, c.err
+	}
+	*c.present = c.Story
+	for _, holds := range c.config.Invariants {
+		if err := holds(context.Background(), c.user); err != nil {
 			return nil, time.Time{}, err
 		}
 	}
-	return c.World.Next()
+	return c.world.Next()
 }
 
 // isOwner reports whether an object is of a kind that an operator reconciles.

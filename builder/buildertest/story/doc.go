@@ -40,6 +40,7 @@
 //	TEMPLATE [name=NAME namespace=NS]     apply an object of Config.Templates; the YAML below is merged into its spec
 //	edit KIND/NAME, edit-status KIND/NAME merge the YAML below into an object, or into its status
 //	delete KIND/NAME... [policy=Foreground grace=0]
+//	replace KIND/NAME                     delete an object, and at once create one with its name, labels and spec
 //	pod PATTERN... [run=2m exit=137 message=(text) oom container=NAME restarts=1 labels=(k=v) before=1m start=5s
 //	  stop=10s unready]                   how pods run and end; without run, exit, message and oom until they are deleted
 //	settle                                everything happens that can happen now

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,7 +118,7 @@ func (b *beginning) describe() error {
 	scenario.Objects = s.world.Server().Objects()
 	around := s.world
 	scenario.Cluster = func(server *buildertest.Server) buildertest.Cluster { return around.Around(server) }
-	for i, o := range s.config.Operators {
+	for i, o := range slices.Concat(s.config.Operators, s.config.Others) {
 		requests, err := s.requestsOf(o.Owner, scenario.Objects)
 		if err != nil {
 			return err
