@@ -33,7 +33,8 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 		return nil, err
 	}
 	obj, err := do()
-	if err == nil && r.Verb.IsWrite() && !r.DryRun {
+	written := err == nil && r.Verb.IsWrite() && !r.DryRun
+	if written {
 		c.wrote(r)
 		if c.crash.count() && c.crash.losing {
 			err = ErrCrashed
@@ -46,7 +47,7 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 	if r.Changed && !r.DryRun && !s.manual && removes(r, obj) {
 		s.collect()
 	}
-	if c.written != nil && r.Changed && !r.DryRun {
+	if c.written != nil && written {
 		c.written(r.Call)
 	}
 	if errors.Is(err, ErrCrashed) {

@@ -35,7 +35,7 @@ type Client struct {
 	drops   []func(Event) bool
 	events  []RecordedEvent
 	atOnce  int        // requests of a pass; 0: the builder's default
-	written func(Call) // called after each write, with the lock; nil: none
+	written func(Call) // called after each successful write, with the lock; nil: none
 	role    *role      // the permissions; nil: all
 }
 

@@ -38,8 +38,8 @@
 // # Crash everywhere
 //
 // [CrashEverywhere] takes an operator and a [Scenario]. It runs the scenario once without a crash, until nothing changes any more.
-// Then it runs it again for each write, and crashes the operator after that write, once with the server's reply and once without. In
-// each run a new process must reach the same end state. It must create nothing twice and write to no object of another owner:
+// Then, for each write of that run, it goes on from the state after that write with a new process, as after a crash. In each run the new
+// process must reach the same end state. It must create nothing twice and write to no object of another owner:
 //
 //	buildertest.CrashEverywhere(t, buildertest.Scenario{
 //		Objects:  []client.Object{flow},
