@@ -48,7 +48,7 @@ one unless --pass selects another: it fails if the plan is invalid, or if it isn
 				return err
 			}
 			if number < 0 || number > len(list.Items) {
-				return fmt.Errorf("--pass is %d; %s has %d passes", number, args[0], len(list.Items))
+				return fmt.Errorf("--pass is %d; accepted are 1 to %d, the passes in %s", number, len(list.Items), args[0])
 			}
 			if number > 0 {
 				list.Items = list.Items[number-1 : number]
@@ -94,8 +94,9 @@ func readFile(file string, stdin io.Reader) (*record.List, error) {
 
 // outcome is the outcome of the replay of one pass, as JSON.
 type outcome struct {
-	Owner       string              `json:"owner"`
-	Time        string              `json:"time"`
+	Owner string `json:"owner"`
+	Time  string `json:"time"`
+	// Differences are null if the pass can't be replayed, and empty for the same plan.
 	Differences []record.Difference `json:"differences"`
 	// Error is why the pass can't be replayed.
 	Error string `json:"error,omitempty"`
@@ -110,7 +111,10 @@ func replay(list *record.List, out io.Writer, format *output.Flag) error {
 	var errs []error
 	for i := range list.Items {
 		pass := &list.Items[i]
-		fmt.Fprintf(&text, "pass %d of %d: %s: ", i+1, len(list.Items), pass.OwnerName())
+		if len(list.Items) > 1 {
+			fmt.Fprintf(&text, "pass %d of %d: ", i+1, len(list.Items))
+		}
+		fmt.Fprintf(&text, "%s: ", pass.OwnerName())
 		o := outcome{Owner: pass.OwnerName(), Time: pass.View.Time.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")}
 		replayed, err := replayOne(scheme, pass)
 		switch {
@@ -128,6 +132,7 @@ func replay(list *record.List, out io.Writer, format *output.Flag) error {
 				return err
 			}
 		default:
+			o.Differences = []record.Difference{}
 			fmt.Fprintf(&text, "same plan\n")
 		}
 		all = append(all, o)
