@@ -73,8 +73,11 @@ func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	p.instructions = plan.instructions()
+	p.instructions, p.effects = plan.instructions(), l.effects
 	err = p.carryOut(ctx)
+	if l.effects != nil {
+		err = errors.Join(err, p.performEffects(ctx))
+	}
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {
 		return Result{}, nil

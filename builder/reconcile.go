@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/contest"
+	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/former"
@@ -57,12 +58,13 @@ type loop[T client.Object] struct {
 	guard plancheck.Guard
 
 	statusWrites throttle.Statuses
-	pace         *throttle.Passes // nil: every event has its own pass, for tests
-	share        *fairshare.Share // nil: every plan runs at once, for tests
-	inFlight     *inflight.Record // of the quarantine; nil: none
-	recorder     flight.Recorder  // nil: none
-	former       *former.Settings // of the former states for an undo; nil: none are kept
-	turns        *turns.Turns     // of the roll-out of a new build; nil: every owner is changed at once
+	pace         *throttle.Passes   // nil: every event has its own pass, for tests
+	share        *fairshare.Share   // nil: every plan runs at once, for tests
+	inFlight     *inflight.Record   // of the quarantine; nil: none
+	recorder     flight.Recorder    // nil: none
+	former       *former.Settings   // of the former states for an undo; nil: none are kept
+	turns        *turns.Turns       // of the roll-out of a new build; nil: every owner is changed at once
+	effects      *effect.Performers // nil: the operator has no external effects
 	turnSums     telemetry.Turns
 }
 
@@ -96,6 +98,7 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
 	p.keepsFormer(l.former)
+	p.effects = l.effects
 	share, wait := l.share.Begin(req.Namespace, l.now()) // wait: the plans of the namespace use too much CPU
 	if wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
@@ -145,6 +148,9 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		p.instructions = plan.instructions()
 		p.await = p.await || turn.isIn()
 		doErr = errors.Join(planErr, p.carryOut(ctx))
+		if l.effects != nil && p.keptFormer == "" && !errors.Is(doErr, errOwnerGone) {
+			doErr = errors.Join(doErr, p.performEffects(ctx))
+		}
 	}
 	if p.keptFormer != "" { // before the children are disrupted, the status must name their former state
 		end(nil)
@@ -232,6 +238,11 @@ func (p *pass) carryOut(ctx context.Context) error {
 			return err
 		}
 	}
+	if p.effects != nil {
+		if err := p.guardEffects(ctx); err != nil {
+			return err
+		}
+	}
 	applyAll := p.applyTogether
 	if usesPhases(p.rollout, p.children) {
 		applyAll = p.rollOut
@@ -242,6 +253,11 @@ func (p *pass) carryOut(ctx context.Context) error {
 	}
 	if err := p.change(ctx); err != nil || !done {
 		return err
+	}
+	if p.effects != nil {
+		if err := p.deleteUndesiredEffects(ctx); err != nil {
+			return err
+		}
 	}
 	err = p.prune(ctx, p.prunes)
 	p.pruned = err == nil
@@ -321,7 +337,7 @@ func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T
 	witnesses := l.guard.Before(owner, view.observed.Objects())
 	plan, err = callPlan(ctx, l.plan, owner, view)
 	if err == nil {
-		err = errors.Join(view.observed.Asked.Err(), plan.check(l.owned.Load().declared, owner))
+		err = errors.Join(view.observed.Asked.Err(), plan.check(l.owned.Load().declared, l.effects, owner))
 	}
 	err = errors.Join(err, l.checkWitnesses(ctx, owner, witnesses))
 	if err != nil {
@@ -391,6 +407,8 @@ type pass struct {
 	inventory            inventory.Inventory // as it is recorded on the owner
 	kinds                desiredKinds
 	listedCrossNamespace map[kinds.Kind]bool
+
+	effects *effect.Performers // nil: the operator has no external effects
 
 	undo       *former.Settings // nil: the pass keeps no former state
 	pruned     bool             // the pass came to its end

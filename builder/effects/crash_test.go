@@ -1,0 +1,179 @@
+package effects_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/effects"
+	"github.com/armature-dev/armature/builder/effects/effectstest"
+	"github.com/armature-dev/armature/events"
+)
+
+// desires is the annotation of an owner with its effects: "key=state key=state". A key that begins with a digit has that order, one that
+// ends with ! is retained.
+const desires = "desires"
+
+// plan desires the effects of the owner's annotation, each with the Secret "password", if that exists.
+func plan(owner *v1alpha1.JobFlow, observed builder.View) builder.Plan[*v1alpha1.JobFlow] {
+	p := builder.Plan[*v1alpha1.JobFlow]{Report: true}
+	for _, pair := range strings.Fields(owner.Annotations[desires]) {
+		key, state, _ := strings.Cut(pair, "=")
+		e := effects.Effect{Performer: "outside", Key: key, Payload: state, Retain: strings.HasSuffix(key, "!")}
+		if key[0] >= '0' && key[0] <= '9' {
+			e.Order = int64(key[0] - '0')
+		}
+		if secret, ok := builder.Lookup[*corev1.Secret](observed, "password"); ok {
+			e.Secrets = []*corev1.Secret{secret}
+		}
+		p.Children = append(p.Children, effects.Want(owner, e))
+		if status, ok := effects.Find(observed, "outside", key); !ok || !status.Done {
+			p.WaitingFor = append(p.WaitingFor, key)
+		}
+	}
+	return p
+}
+
+func operator(performer effects.Performer) *builder.Operator[*v1alpha1.JobFlow] {
+	return builder.NewOperator[*v1alpha1.JobFlow](nil, "outside").
+		Owns(&appsv1.ControllerRevision{}, effects.PerformedBy("outside", performer, effects.Options{})).
+		Watches(&corev1.Secret{}, builder.ReferencedBy(func(*v1alpha1.JobFlow) []string { return []string{"password"} })).
+		Plan(plan)
+}
+
+func newScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+func newOwner(effects string) *v1alpha1.JobFlow {
+	return &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "shop", UID: "5b0e", Annotations: map[string]string{desires: effects},
+	}}
+}
+
+// has is a step that fails unless the system has exactly the things of an annotation.
+func has(system func() *effectstest.System, desired string) buildertest.World {
+	return func(context.Context, client.Client) error {
+		var present []string
+		for key, state := range system().Things() {
+			present = append(present, key+"="+strings.Trim(state, `"`))
+		}
+		slices.Sort(present)
+		if got := strings.Join(present, " "); got != desired {
+			return fmt.Errorf("outside there is %q, desired is %q", got, desired)
+		}
+		return nil
+	}
+}
+
+func desire(effects string) buildertest.World {
+	return buildertest.Change(newOwner(""), func(owner *v1alpha1.JobFlow) { owner.Annotations[desires] = effects })
+}
+
+// Wherever the process crashes, after a write to the API server, after a call with its effect outside or before it: in the end, the system
+// has each desired effect in its desired state, and none else.
+func TestEffectsSurviveACrashAnywhere(t *testing.T) {
+	systemOf := effectstest.ForRuns()
+	var system *effectstest.System
+	present := func() *effectstest.System { return system }
+	scenario := buildertest.Scenario{
+		Scheme:  newScheme(t),
+		Options: []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
+		Objects: []client.Object{newOwner("1role=reader 2database=orders")},
+		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			system = systemOf(c)
+			return buildertest.NewReconciler(operator(system.Through(c)), c, c.Now)
+		},
+		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(newOwner(""))}},
+		Then: []buildertest.World{
+			has(present, "1role=reader 2database=orders"),
+			isReady,
+			desire("1role=writer 2database=orders 3kept!=a"),
+			has(present, "1role=writer 2database=orders 3kept!=a"),
+			func(ctx context.Context, c client.Client) error {
+				return c.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "password"}})
+			},
+			desire("2database=orders"),
+			has(present, "2database=orders 3kept!=a"),
+			isReady,
+			deleteJournals,
+			has(present, "2database=orders 3kept!=a"),
+			isReady,
+			desire(""),
+			has(present, "3kept!=a"),
+			func(ctx context.Context, c client.Client) error {
+				owner := newOwner("")
+				if err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner); err != nil || len(owner.Finalizers) > 0 {
+					return fmt.Errorf("an owner without effects has the finalizers %q: %w", owner.Finalizers, err)
+				}
+				return nil
+			},
+			desire("1role=reader 2database=orders"),
+			has(present, "1role=reader 2database=orders 3kept!=a"),
+			func(ctx context.Context, c client.Client) error { return c.Delete(ctx, newOwner("")) },
+			has(present, "3kept!=a"),
+			isGone,
+		},
+	}
+	buildertest.CrashEverywhere(t, scenario)
+}
+
+func deleteJournals(ctx context.Context, c client.Client) error {
+	return c.DeleteAllOf(ctx, &appsv1.ControllerRevision{}, client.InNamespace("default"))
+}
+
+func isReady(ctx context.Context, c client.Client) error {
+	owner := newOwner("")
+	if err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner); err != nil {
+		return err
+	}
+	ready := meta.FindStatusCondition(owner.Status.Conditions, events.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionTrue {
+		return fmt.Errorf("the owner isn't ready: %+v", ready)
+	}
+	return nil
+}
+
+func isGone(ctx context.Context, c client.Client) error {
+	var journals appsv1.ControllerRevisionList
+	if err := c.List(ctx, &journals); err != nil || len(journals.Items) > 0 {
+		return fmt.Errorf("there are %d journals: %w", len(journals.Items), err)
+	}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(newOwner("")), newOwner("")); !apierrors.IsNotFound(err) {
+		return fmt.Errorf("the owner is there: %w", err)
+	}
+	return nil
+}
+
+// The order of effects holds in both directions.
+func TestOrderOfEffects(t *testing.T) {
+	f := newFixture(t, "2database=orders 1role=reader 1other=x")
+	f.settles()
+	assert.Equal(t, []string{"do 1other", "do 1role", "do 2database"}, f.system.Calls())
+	require.NoError(t, f.server.Client("user").Delete(t.Context(), newOwner("")))
+	f.settles()
+	assert.Equal(t, []string{"undo 2database", "undo 1role", "undo 1other"}, f.system.Calls()[3:])
+	assert.Empty(t, slices.Collect(maps.Keys(f.system.Things())))
+}
