@@ -30,6 +30,9 @@ func (r *Report) WriteText(w io.Writer, fields bool) error {
 				}
 			}
 		}
+		for _, what := range o.Effects {
+			fmt.Fprintf(&b, "  %s\n", what)
+		}
 		for _, key := range o.Later {
 			fmt.Fprintf(&b, "  later %s\n", key)
 		}
@@ -62,6 +65,9 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 				drift = " (drift)"
 			}
 			row(&b, o.title()+o.remark(), c.Operation+" "+c.Object+drift, c.Disruption, strings.Join(few(fields, 5), "<br>"))
+		}
+		for _, what := range o.Effects {
+			row(&b, o.title()+o.remark(), what, "", "")
 		}
 		for _, p := range o.Problems {
 			row(&b, o.title(), "problem", "", p)

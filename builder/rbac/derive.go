@@ -74,6 +74,10 @@ func (d *derivation) add(op declared.Operator) error {
 			d.permissions = append(d.permissions, Permission{verb, appsv1.GroupName, "controllerrevisions", ""})
 		}
 	}
+	if op.Effects {
+		d.grant(&appsv1.ControllerRevision{}, "", "patch", "delete")
+		d.grant(op.Owner, "", "patch")
+	}
 	for _, owned := range op.Owns {
 		if err := d.owned(op.Owner, owned, plans); err != nil {
 			return err

@@ -1,0 +1,158 @@
+package builder_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/effects"
+	"github.com/armature-dev/armature/builder/effects/effectstest"
+	"github.com/armature-dev/armature/builder/record"
+	"github.com/armature-dev/armature/builder/record/recordtest"
+	"github.com/armature-dev/armature/builder/rollout"
+)
+
+// migrates is an operator whose effect, the schema of the owner's annotation, precedes a ConfigMap with the effect's result.
+func migrates(performer effects.Performer) *builder.Operator[*v1alpha1.JobFlow] {
+	return builder.NewOperator[*v1alpha1.JobFlow](nil, "migrates").
+		Owns(&appsv1.ControllerRevision{}, effects.PerformedBy("schemas", performer, effects.Options{})).
+		Owns(&corev1.ConfigMap{}).
+		Plan(func(owner *v1alpha1.JobFlow, observed builder.View) builder.Plan[*v1alpha1.JobFlow] {
+			schema := owner.Annotations["schema"]
+			p := builder.Plan[*v1alpha1.JobFlow]{
+				Report:  true,
+				Rollout: rollout.Options{Phases: []string{"schema", "app"}, InstallInOrder: true},
+				Children: []builder.Child{builder.Want(&corev1.ConfigMap{
+					ObjectMeta: metav1.ObjectMeta{Name: owner.Name}, Data: map[string]string{"schema": schema},
+				}, builder.InPhase("app"))},
+			}
+			if schema != "" {
+				p.Children = append(p.Children, effects.Want(owner, effects.Effect{
+					Performer: "schemas", Key: "schema", Payload: schema,
+				}, builder.InPhase("schema")))
+			}
+			return p
+		})
+}
+
+func migrated(schema string) *v1alpha1.JobFlow {
+	return &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "shop", UID: "5b0e", Annotations: map[string]string{"schema": schema},
+	}}
+}
+
+// An effect in a phase comes before later phases, at an install and at each change, wherever the process crashes.
+func TestEffectsInPhases(t *testing.T) {
+	systemOf := effectstest.ForRuns()
+	var system *effectstest.System
+	precedes := func(schema string) buildertest.World {
+		return func(ctx context.Context, c client.Client) error {
+			var config corev1.ConfigMap
+			if err := c.Get(ctx, client.ObjectKeyFromObject(migrated("")), &config); err != nil {
+				return err
+			}
+			if things := system.Things(); things["schema"] != `"`+schema+`"` || config.Data["schema"] != schema {
+				return fmt.Errorf("the schema is %s, and that of the application %s; desired is %s", things, config.Data, schema)
+			}
+			return nil
+		}
+	}
+	// The application must never have a schema that isn't there.
+	check := func(ctx context.Context, c client.Client) error {
+		var config corev1.ConfigMap
+		err := c.Get(ctx, client.ObjectKeyFromObject(migrated("")), &config)
+		if things := system.Things(); err == nil && things["schema"] != `"`+config.Data["schema"]+`"` &&
+			things["schema"] != `"v2"` { // the next one may be there already
+			return fmt.Errorf("the application has schema %s, outside there is %s", config.Data, things)
+		}
+		return client.IgnoreNotFound(err)
+	}
+	buildertest.CrashEverywhere(t, buildertest.Scenario{
+		Scheme:  effectScheme(t),
+		Options: []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
+		Objects: []client.Object{migrated("v1")},
+		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			system = systemOf(c)
+			return buildertest.NewReconciler(migrates(system.Through(c)), c, c.Now)
+		},
+		World:    check,
+		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(migrated(""))}},
+		Then: []buildertest.World{
+			precedes("v1"),
+			buildertest.Change(migrated(""), func(owner *v1alpha1.JobFlow) { owner.Annotations["schema"] = "v2" }),
+			precedes("v2"),
+		},
+	})
+}
+
+func effectScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// A preview lists the effects that would be performed and undone, and performs none. A replay needs no performer.
+func TestEffectsArePreviewedAndReplayed(t *testing.T) {
+	scheme, system := effectScheme(t), effectstest.NewSystem()
+	server := buildertest.NewServer(scheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
+	require.NoError(t, server.Add(migrated("v1")))
+	process, recorder := server.Client("migrates"), record.NewRecorder(1<<20)
+	r, err := buildertest.NewReconciler(
+		migrates(system.Through(process)), recordtest.Client{Client: process, Recorder: recorder}, process.Now)
+	require.NoError(t, err)
+	key := client.ObjectKeyFromObject(migrated(""))
+	settle := func() {
+		for range 8 {
+			_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key})
+			require.NoError(t, err)
+		}
+	}
+	preview := func() (effects []string) {
+		before := server.Version()
+		res, err := builder.DiffOf(t.Context(), r, key)
+		require.NoError(t, err)
+		for _, s := range res.Pending {
+			if s.Reason == "EffectPending" {
+				effects = append(effects, s.Message)
+			}
+		}
+		require.Equal(t, before, server.Version(), "a preview writes nothing")
+		return effects
+	}
+	edit := func(schema string) {
+		change := buildertest.Change(migrated(""), func(owner *v1alpha1.JobFlow) { owner.Annotations["schema"] = schema })
+		require.NoError(t, change(t.Context(), server.Client("user")))
+	}
+
+	assert.Equal(t, []string{`effect schemas "schema" is to be performed`}, preview())
+	assert.Empty(t, system.Calls())
+	settle()
+	assert.Equal(t, []string{"do schema"}, system.Calls())
+	assert.Empty(t, preview())
+	edit("v2")
+	assert.Equal(t, []string{`effect schemas "schema" is to be performed`}, preview())
+	settle()
+	edit("")
+	assert.Equal(t, []string{`effect schemas "schema" is to be undone`}, preview())
+	assert.Equal(t, []string{"do schema", "do schema"}, system.Calls())
+	settle()
+	assert.Equal(t, []string{"do schema", "do schema", "undo schema"}, system.Calls())
+
+	recordtest.Replay(t, recorder, migrates(system.Through(nil)), scheme)
+	assert.Len(t, system.Calls(), 3)
+}
