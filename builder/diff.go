@@ -73,11 +73,12 @@ func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	p.instructions, p.effects = plan.instructions(), l.effects
-	err = p.carryOut(ctx)
+	p.instructions = plan.instructions()
+	carryOut := p.carryOut
 	if l.effects != nil {
-		err = errors.Join(err, p.performEffects(ctx))
+		p.effects, carryOut = l.effects, p.carryOutWithEffects
 	}
+	err = carryOut(ctx)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {
 		return Result{}, nil

@@ -98,10 +98,23 @@ func (c Child) checkEffect(performers *effect.Performers) error {
 	return nil
 }
 
-// guardEffects adds the finalizer to an owner, before its first effect has a journal.
+// carryOutWithEffects follows the instructions of an operator that has performers. The owner gets its finalizer before its first effect has
+// a journal. The journals are children, and effects are performed after them.
+func (p *pass) carryOutWithEffects(ctx context.Context) error {
+	if err := p.guardEffects(ctx); err != nil {
+		return err
+	}
+	err := p.carryOut(ctx)
+	if p.keptFormer != "" || errors.Is(err, errOwnerGone) {
+		return err
+	}
+	return errors.Join(err, p.performEffects(ctx))
+}
+
+// guardEffects adds the finalizer to an owner that has an effect. The API server refuses it on a terminating owner, which needs none.
 func (p *pass) guardEffects(ctx context.Context) error {
 	desires := slices.ContainsFunc(p.children, func(c Child) bool { return c.effect != nil })
-	if !desires || p.isGuardedForEffects() || p.engine.dry {
+	if !desires || p.isGuardedForEffects() || p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
 		return nil
 	}
 	return p.writeFinalizers(ctx, append(slices.Clone(p.inventory.Finalizers), wellknown.FinalizerEffects))
@@ -136,8 +149,11 @@ func (p *pass) deleteUndesiredEffects(ctx context.Context) error {
 // until those of lower orders are done. Then come the undone ones, from the highest order to the lowest. A dry run reports the steps, and
 // takes none.
 func (p *pass) performEffects(ctx context.Context) error {
-	if p.owner.GetDeletionTimestamp() != nil {
+	isTerminating := p.owner.GetDeletionTimestamp() != nil
+	if isTerminating {
 		p.children = nil // nothing is desired
+	}
+	if isTerminating || p.pruned {
 		if err := p.deleteUndesiredEffects(ctx); err != nil {
 			return err
 		}

@@ -17,18 +17,21 @@ func (e *Engine) noteRequests() {
 	e.live = flight.Reader{Reader: e.live}
 }
 
-// keep hands a pass that wrote or failed to the flight recorder.
-func (l *loop[T]) keep(p *pass, view View, plan Plan[T], planErr error, res Result, err error) {
+// recordPass hands a pass that wrote or failed to the flight recorder.
+func (l *loop[T]) recordPass(p *operatorPass[T]) {
 	requests := p.requests.All()
-	if err == nil && !flight.Wrote(requests) {
+	if p.err == nil && !flight.Wrote(requests) {
 		return
 	}
-	l.recorder.RecordPass(flight.Pass{
+	record := flight.Pass{
 		Operator: l.engine.name, Scheme: l.engine.client.Scheme(),
-		Owner: p.owner, Now: view.Now, Observed: view.observed,
-		Plan: plan.recorded(), PlanErr: planErr,
-		Result: res, Err: err, Requests: requests,
-	})
+		Owner: p.owner, Now: p.view.Now, Observed: p.view.observed, PlanErr: p.planErr,
+		Result: p.result, Err: p.err, Requests: requests,
+	}
+	if p.plan != nil {
+		record.Plan = new(p.plan.recorded())
+	}
+	l.recorder.RecordPass(record)
 }
 
 // recorded returns the parts of the plan that a record has.

@@ -27,14 +27,12 @@ import (
 // errKeptFirst ends a pass that has kept the state of children instead of changing them.
 var errKeptFirst = errors.New("the former state of the children is kept; the next pass changes them")
 
-// keepsFormer lets the pass keep the state of children before it disrupts them. An owner without conditions has no undo, because the
+// keepFormers lets the pass keep the state of children before it disrupts them. An owner without conditions has no undo, because the
 // name of the state would have no record.
-func (p *pass) keepsFormer(settings *former.Settings) {
-	if _, conditioned := p.owner.(Conditioned); settings == nil || !conditioned || p.engine.dry {
-		return
+func (p *pass) keepFormers(settings *former.Settings) {
+	if _, conditioned := p.owner.(Conditioned); conditioned {
+		p.undo, p.cluster.BeforeWrites = settings, p.keepChanged
 	}
-	p.undo = settings
-	p.cluster.BeforeWrites = p.keepChanged
 }
 
 // isCarriedOut reports whether an earlier pass of this process has carried out the owner's spec to its end. What the plan deletes or
@@ -52,15 +50,15 @@ func (p *pass) isQuiet() bool {
 }
 
 // noteSteady remembers a pass that has carried out the spec, or has found nothing to do.
-func (p *pass) noteSteady(res Result, err error) {
-	if p.undo == nil || err != nil || !p.pruned {
+func (p *pass) noteSteady(err error) {
+	if err != nil || !p.pruned {
 		return
 	}
 	was, _ := p.engine.memory.Steady.Get(p.owner.GetUID())
 	is := was
 	is.CarriedOut = p.owner.GetGeneration()
 	ready := meta.FindStatusCondition(*p.owner.(Conditioned).Conditions(), events.ConditionReady)
-	if len(res.Changes) == 0 && len(res.Pending) == 0 && (ready == nil || ready.Status == metav1.ConditionTrue) {
+	if len(p.result.Changes) == 0 && len(p.result.Pending) == 0 && (ready == nil || ready.Status == metav1.ConditionTrue) {
 		is.Quiet = p.owner.GetGeneration()
 	}
 	if is != was {
@@ -91,7 +89,7 @@ func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
 
 // keepDeleted keeps the state of children before they are pruned.
 func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
-	if p.undo == nil || len(stale) == 0 || p.isCarriedOut() {
+	if len(stale) == 0 || p.isCarriedOut() {
 		return nil
 	}
 	var children []former.Child
@@ -242,18 +240,18 @@ func isFormer(object client.Object, controller string) bool {
 }
 
 // recordFormer writes the name of the kept state to the owner's status. It runs instead of the rest of a pass.
-func (l *loop[T]) recordFormer(ctx context.Context, p *pass, owner T) (reconcile.Result, error) {
+func (l *loop[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
 	l.engine.tell(owner, "", p.finish(nil), nil)
 	after := withOwnConditions(owner)
 	meta.SetStatusCondition(any(after).(Conditioned).Conditions(), metav1.Condition{
 		Type: events.ConditionUndoable, Status: metav1.ConditionTrue, Reason: events.ReasonStateKept, Message: p.keptFormer,
 		ObservedGeneration: owner.GetGeneration(), LastTransitionTime: metav1.NewTime(l.now()),
 	})
-	err := l.engine.writeChangedStatus(ctx, owner, after)
-	if apierrors.IsNotFound(err) {
-		err = l.engine.explainNotFound(ctx, owner)
+	p.err = l.engine.writeChangedStatus(ctx, owner, after)
+	if apierrors.IsNotFound(p.err) {
+		p.err = l.engine.explainNotFound(ctx, owner)
 	}
-	return next(ctx, conflictDelay, err)
+	return l.next(ctx, conflictDelay, p.err)
 }
 
 // undoableIn returns the name of the kept state, empty for none.

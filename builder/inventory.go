@@ -159,8 +159,10 @@ func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 			stale = append(stale, key)
 		}
 	}
-	if err := p.keepDeleted(ctx, whole); err != nil {
-		return err
+	if p.undo != nil {
+		if err := p.keepDeleted(ctx, whole); err != nil {
+			return err
+		}
 	}
 	return p.deleteAll(ctx, stale)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -27,9 +28,10 @@ func TestWhenToLookAgain(t *testing.T) {
 		"terminal, and the status lost": {minute, errors.Join(of(invalid), of(full)), 0, true, false},
 		"terminal, and a conflict":      {minute, errors.Join(of(invalid), of(conflict)), 0, true, false},
 	}
+	l := &loop[*corev1.ConfigMap]{now: time.Now}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			res, err := next(t.Context(), c.after, c.err)
+			res, err := l.next(t.Context(), c.after, c.err)
 			assert.Equal(t, c.want, res.RequeueAfter)
 			abandoned := errors.Is(err, reconcile.TerminalError(nil))
 			assert.Equal(t, c.abandoned, abandoned)

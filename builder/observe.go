@@ -3,19 +3,82 @@ package builder
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
-	"github.com/armature-dev/armature/builder/internal/telemetry"
+	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/store"
 )
 
 // children are an owner's children by key. The cache shares the objects: read only.
 type children map[store.Key]client.Object
+
+// observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
+// and the external state.
+func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
+	if err := p.observe(ctx, l.owned.Load().kinds...); err != nil {
+		return View{}, err
+	}
+	if l.byName != nil {
+		if err := l.observeByName(ctx, p); err != nil {
+			return View{}, err
+		}
+	}
+	for _, k := range l.crossNamespace {
+		if err := p.observeCrossNamespace(ctx, k); err != nil {
+			return View{}, err
+		}
+	}
+	v := View{Now: l.now(), observed: view.Of(maps.Values(p.observed))}
+	asked := &plancheck.Asked{Declared: l.owned.Load().declared}
+	v.observed.Asked = asked
+	for _, w := range l.watches {
+		objs, err := w.Observe(ctx, owner, p.observed)
+		if err != nil {
+			return View{}, err
+		}
+		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
+	}
+	if l.external == nil || owner.GetDeletionTimestamp() != nil {
+		return v, nil
+	}
+	state, err := l.external(ctx, owner, v)
+	v.observed.External = state
+	asked.Declared = l.owned.Load().declared // External may have called OwnsLater
+	return v, err
+}
+
+// observe reads the owner's children of some kinds, each once a pass.
+func (p *pass) observe(ctx context.Context, of ...kinds.Kind) error {
+	lists, n := make([][]client.Object, len(of)), 0
+	for i, k := range of {
+		if p.listed[k] {
+			continue
+		}
+		list, err := p.engine.listOwned(ctx, p.owner, k)
+		if err != nil && !kinds.IsGone(err) { // an unknown kind has no objects; a write of one returns the error
+			return err
+		}
+		p.listed[k] = true
+		lists[i], n = list, n+len(list)
+	}
+	if len(p.observed) == 0 {
+		p.observed = make(children, n) // preallocated: growing it is a large part of a pass's cost
+	}
+	for i, k := range of {
+		for _, obj := range lists[i] {
+			p.observed[k.Key(obj)] = obj
+		}
+	}
+	return nil
+}
 
 // Index indexes a kind by the controller of its objects, so that a pass finds an owner's children without a scan; with
 // [CrossNamespace] by the owner of cross-namespace children. Other options don't matter. Call it once for each kind, before the
@@ -82,17 +145,6 @@ func (p *pass) find(ctx context.Context, k kinds.Kind, key store.Key) (client.Ob
 		p.rememberObserved(key)
 	}
 	return observed, p.engine.kinds.NoteMissing(k.GVK, err)
-}
-
-// ownByName returns the reader of the kinds whose children are read by name. It makes the engine's client read these kinds from the
-// API server.
-func (e *Engine) ownByName(named []sources.NamedKind) *sources.ByName {
-	live := sources.Reader{From: e.live, Kinds: e.kinds}
-	if with, ok := e.client.(telemetry.Client); ok {
-		with.Client = sources.Uncached(with.Client, live, named...)
-		e.client = with
-	}
-	return sources.NewByName(live, e.now, named...)
 }
 
 // wrote records a write for the owner.

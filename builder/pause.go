@@ -29,12 +29,14 @@ func (l *loop[T]) pause(ctx context.Context, owner T) (reconcile.Result, error) 
 	if !ok {
 		return reconcile.Result{}, nil
 	}
-	if err := l.leaveTurns(ctx, client.ObjectKeyFromObject(owner), false); err != nil {
-		return next(ctx, 0, err)
+	if l.turns != nil { // a paused owner keeps its turn
+		if err := l.turns.Leave(ctx, client.ObjectKeyFromObject(owner)); err != nil {
+			return l.next(ctx, 0, err)
+		}
 	}
 	u, undoErr := l.undo(ctx, owner)
 	if undoErr != nil && u == nil {
-		return next(ctx, 0, undoErr)
+		return l.next(ctx, 0, undoErr)
 	}
 	was := slices.Clone(*conditioned.Conditions())
 	_, written, err := l.writeStatus(ctx, owner, Plan[T]{Report: true}, Result{paused: true, undone: u}, nil, l.now())
@@ -50,7 +52,7 @@ func (l *loop[T]) pause(ctx context.Context, owner T) (reconcile.Result, error) 
 	if u != nil && u.reason == events.ReasonWaiting {
 		after = waitForDeletion
 	}
-	return next(ctx, after, errors.Join(undoErr, err))
+	return l.next(ctx, after, errors.Join(undoErr, err))
 }
 
 const pausedMessage = "the operator writes nothing while the annotation " + wellknown.AnnotationPaused + " is \"true\""

@@ -46,8 +46,10 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	}
 	stale := p.desired.Stale(p.existing(prunable))
 	slices.SortFunc(stale, store.Compare) // equal passes write in the same order
-	if err := p.keepDeleted(ctx, p.observedOf(stale)); err != nil {
-		return err
+	if p.undo != nil {
+		if err := p.keepDeleted(ctx, p.observedOf(stale)); err != nil {
+			return err
+		}
 	}
 	if err := p.deleteAll(ctx, stale); err != nil || !p.pruneAll {
 		return err

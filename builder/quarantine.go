@@ -24,11 +24,8 @@ func (q quarantined) Error() string {
 		times, q.Last.UTC().Format(time.RFC3339), q.Until.UTC().Format(time.RFC3339))
 }
 
-// beginPass records a pass as in flight, or returns why the owner must wait. Without a quarantine every pass runs.
-func (l *loop[T]) beginPass(owner T) (inflight.Running, *inflight.Hold) {
-	if l.inFlight == nil {
-		return inflight.Running{}, nil
-	}
+// noteInFlight records a pass as in flight, or returns why the owner must wait.
+func (l *loop[T]) noteInFlight(owner T) (inflight.Running, *inflight.Hold) {
 	return l.inFlight.Begin(inflight.Pass{
 		Controller: l.engine.name, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
 	})
@@ -44,5 +41,5 @@ func (l *loop[T]) putOff(ctx context.Context, owner T, hold *inflight.Hold) (rec
 	log.FromContext(ctx).Info("put off", "reason", why.Error())
 	l.engine.tell(owner, "", Result{}, why)
 	_, _, err := l.writeStatus(ctx, owner, Plan[T]{}, Result{}, why, l.now())
-	return next(ctx, after, err)
+	return l.next(ctx, after, err)
 }

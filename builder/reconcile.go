@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -33,7 +30,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/builder/internal/turns"
-	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -70,138 +66,120 @@ type loop[T client.Object] struct {
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
 func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	if l.pace != nil { // a large owner that is throttled
-		if left := l.pace.Left(req.NamespacedName, l.now()); left > 0 {
+	// Begin, unless the pass must wait or the owner is gone or paused.
+	if l.pace != nil {
+		if left := l.pace.Left(req.NamespacedName, l.now()); left > 0 { // a large owner that is throttled
 			return reconcile.Result{RequeueAfter: left}, nil
 		}
 	}
-
-	// Observe: the owner, then its children and all other objects of the view, from the cache.
 	owner := newOwner[T]()
 	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
-			l.engine.Forget(owner, req.NamespacedName)
-			err = l.leaveTurns(ctx, req.NamespacedName, true)
+			err = l.forget(ctx, owner, req.NamespacedName)
 		}
 		return reconcile.Result{}, err
 	}
 	if isPaused(owner) {
 		return l.pause(ctx, owner)
 	}
-	running, hold := l.beginPass(owner) // hold: the owner is in quarantine
-	if hold != nil {
-		return l.putOff(ctx, owner, hold)
+	if l.inFlight != nil {
+		running, hold := l.noteInFlight(owner)
+		if hold != nil { // the owner is in quarantine
+			return l.putOff(ctx, owner, hold)
+		}
+		defer running.End()
 	}
-	defer running.End()
-	p, err := l.engine.newPass(owner)
-	if err != nil {
-		return reconcile.Result{}, reconcile.TerminalError(err)
-	}
-	p.keepsFormer(l.former)
-	p.effects = l.effects
-	share, wait := l.share.Begin(req.Namespace, l.now()) // wait: the plans of the namespace use too much CPU
-	if wait > 0 {
+	share, wait := l.share.Begin(req.Namespace, l.now())
+	if wait > 0 { // the plans of the namespace use too much CPU
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	defer func() { share.End(0, l.now()) }() // without effect after the plan has run
+	p, err := l.newPass(owner)
+	if err != nil {
+		return reconcile.Result{}, reconcile.TerminalError(err)
+	}
 	ctx, end := l.engine.tracePass(ctx, owner)
+	defer func() { end(p.err) }()
 	if l.recorder != nil {
 		ctx = p.requests.In(ctx)
+		defer l.recordPass(p)
 	}
-	view, err := l.observe(ctx, p, owner)
-	if err != nil {
-		if l.recorder != nil {
-			l.keep(p, view, Plan[T]{}, nil, Result{}, err)
-		}
-		end(err)
-		return reconcile.Result{}, err
+
+	// Observe: the owner's children and all other objects of the view, from the cache.
+	if p.view, p.err = l.observe(ctx, p.pass, owner); p.err != nil {
+		return reconcile.Result{}, p.err
 	}
 
 	// Plan: the operator's pure function, checked.
 	begun := l.now()
-	plan, planErr := l.makePlan(ctx, owner, view.WithContext(ctx))
+	plan, planErr := l.makePlan(ctx, owner, p.view.WithContext(ctx))
 	took := l.now().Sub(begun)
 	share.End(took, l.now())
-	if err := ctx.Err(); err != nil { // the plan may have returned early
-		end(err)
-		return reconcile.Result{}, err
+	if p.err = ctx.Err(); p.err != nil { // the plan may have returned early
+		return reconcile.Result{}, p.err
 	}
+	p.plan, p.planErr, p.instructions = &plan, planErr, plan.instructions()
 
 	// If the program is new and the plan disruptive, wait for the owner's turn.
-	turn, turnErr := l.takeTurn(ctx, p, plan, planErr)
-	if turnErr != nil {
-		end(turnErr)
-		return next(ctx, 0, turnErr)
-	}
-	if turn.postpones() {
-		end(nil)
-		after, err := l.awaitTurn(ctx, p, owner, turn)
-		if l.recorder != nil {
-			l.keep(p, view, plan, planErr, Result{}, err)
+	if l.turns != nil {
+		if p.result.turn, p.err = l.takeTurn(ctx, p); p.err != nil {
+			return l.next(ctx, 0, p.err)
 		}
-		return after, err
+		if p.result.turn.postpones() {
+			return l.awaitTurn(ctx, p, owner)
+		}
+		p.await = p.await || p.result.turn.isIn()
 	}
 
-	// Apply and prune. A terminating owner needs no plan for that.
+	// Apply, change and prune. A terminating owner needs no plan for that.
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil {
-		p.instructions = plan.instructions()
-		p.await = p.await || turn.isIn()
-		doErr = errors.Join(planErr, p.carryOut(ctx))
-		if l.effects != nil && p.keptFormer == "" && !errors.Is(doErr, errOwnerGone) {
-			doErr = errors.Join(doErr, p.performEffects(ctx))
+		carryOut := p.carryOut
+		if l.effects != nil {
+			p.effects, carryOut = l.effects, p.carryOutWithEffects
 		}
+		doErr = errors.Join(planErr, carryOut(ctx))
 	}
 	if p.keptFormer != "" { // before the children are disrupted, the status must name their former state
-		end(nil)
-		after, err := l.recordFormer(ctx, p, owner)
-		if l.recorder != nil {
-			l.keep(p, view, plan, planErr, Result{}, err)
-		}
-		return after, err
+		return l.recordFormer(ctx, p, owner)
 	}
+	if l.byName != nil {
+		l.learnByName(p.pass, doErr)
+	}
+	p.result.planWaitsFor = plan.WaitingFor
 	res := p.finish(doErr)
-	p.noteSteady(res, doErr)
-	if l.byName != nil && l.learnByName(owner, res, doErr) {
-		res.RequeueAfter = sooner(res.RequeueAfter, conflictDelay)
-	}
-	res.planWaitsFor, res.turn = plan.WaitingFor, turn
 	if errors.Is(doErr, errOwnerGone) {
-		end(nil)
 		return reconcile.Result{}, nil
 	}
-	p.countWaiting("", res)
 	if l.pace != nil {
 		l.pace.Note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
 	}
 
 	// Status and events: first the events about the changes, then the status, then the plan's events.
+	p.countWaiting("", res)
 	l.engine.tell(owner, "", res, doErr)
-	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, view.Now)
-	var turnEnds time.Duration
+	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, p.view.Now)
+	after := sooner(putOff, sooner(plan.RequeueAfter, res.RequeueAfter))
 	if statusErr == nil && putOff == 0 {
-		turnEnds, statusErr = l.endTurn(ctx, p, owner, turn)
-		l.tellWaiting(owner, res, doErr)
+		if l.turns != nil {
+			var ends time.Duration
+			ends, statusErr = l.endTurn(ctx, p, owner)
+			after = sooner(after, ends)
+		}
+		if len(plan.WaitingFor) > 0 {
+			l.tellWaiting(owner, res, doErr)
+		}
 		for _, ev := range plan.Events {
 			l.engine.emit(owner, ev)
 		}
 	}
 
 	// Last, delete the owner if the plan says so, and schedule the next pass.
-	err = errors.Join(doErr, statusErr)
-	if plan.DeleteOwner && err == nil {
-		err = l.engine.deleteOwner(ctx, owner, written)
+	p.err = errors.Join(doErr, statusErr)
+	if plan.DeleteOwner && p.err == nil {
+		p.err = l.engine.deleteOwner(ctx, owner, written)
 	}
-	if l.recorder != nil {
-		l.keep(p, view, plan, planErr, res, err)
-	}
-	end(err)
-	after := sooner(sooner(putOff, turnEnds), sooner(plan.RequeueAfter, res.RequeueAfter))
-	if until := kinds.MissingUntil(err); !until.IsZero() {
-		log.FromContext(ctx).Error(err, "looked for again once a minute")
-		return reconcile.Result{RequeueAfter: sooner(after, max(until.Sub(l.now()), conflictDelay))}, nil
-	}
-	return next(ctx, after, err)
+	return l.next(ctx, after, p.err)
 }
 
 // instructions returns the parts of the plan that change the cluster, without the owner and its status.
@@ -238,11 +216,6 @@ func (p *pass) carryOut(ctx context.Context) error {
 			return err
 		}
 	}
-	if p.effects != nil {
-		if err := p.guardEffects(ctx); err != nil {
-			return err
-		}
-	}
 	applyAll := p.applyTogether
 	if usesPhases(p.rollout, p.children) {
 		applyAll = p.rollOut
@@ -253,11 +226,6 @@ func (p *pass) carryOut(ctx context.Context) error {
 	}
 	if err := p.change(ctx); err != nil || !done {
 		return err
-	}
-	if p.effects != nil {
-		if err := p.deleteUndesiredEffects(ctx); err != nil {
-			return err
-		}
 	}
 	err = p.prune(ctx, p.prunes)
 	p.pruned = err == nil
@@ -272,63 +240,6 @@ func (p *pass) change(ctx context.Context) error {
 		}
 	}
 	return p.deleteGiven(ctx, p.deletes)
-}
-
-// observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
-// and the external state.
-func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
-	if err := p.observe(ctx, l.owned.Load().kinds...); err != nil {
-		return View{}, err
-	}
-	if l.byName != nil {
-		if err := l.observeByName(ctx, p); err != nil {
-			return View{}, err
-		}
-	}
-	for _, k := range l.crossNamespace {
-		if err := p.observeCrossNamespace(ctx, k); err != nil {
-			return View{}, err
-		}
-	}
-	v := View{Now: l.now(), observed: view.Of(maps.Values(p.observed))}
-	asked := &plancheck.Asked{Declared: l.owned.Load().declared}
-	v.observed.Asked = asked
-	for _, w := range l.watches {
-		objs, err := w.Observe(ctx, owner, p.observed)
-		if err != nil {
-			return View{}, err
-		}
-		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
-	}
-	if l.external == nil || owner.GetDeletionTimestamp() != nil {
-		return v, nil
-	}
-	state, err := l.external(ctx, owner, v)
-	v.observed.External = state
-	asked.Declared = l.owned.Load().declared // External may have called OwnsLater
-	return v, err
-}
-
-// observeByName adds the children that are read by name to a pass.
-func (l *loop[T]) observeByName(ctx context.Context, p *pass) error {
-	again, err := l.byName.Observe(ctx, p.owner, func(key store.Key, child client.Object) { p.observed[key] = child })
-	if err != nil {
-		return err
-	}
-	p.result.RequeueAfter = sooner(p.result.RequeueAfter, again)
-	for _, k := range l.byName.Kinds() {
-		p.listed[k.Kind] = true // no later step lists the kind
-	}
-	return nil
-}
-
-// learnByName drops the children that are read by name and that the pass may have changed, and reports whether another pass must
-// follow.
-func (l *loop[T]) learnByName(owner T, res Result, err error) bool {
-	wrote := func(gk schema.GroupKind) bool {
-		return slices.ContainsFunc(res.Changes, func(c Change) bool { return c.Key.GroupKind() == gk })
-	}
-	return l.byName.Learn(owner, wrote, err != nil)
 }
 
 // makePlan calls the plan and checks its result. For an invalid plan it returns an empty plan and an error. A plan is a pure function,
@@ -418,6 +329,25 @@ type pass struct {
 	requests  flight.Requests            // of a recorded pass
 }
 
+// operatorPass is a pass of an operator: besides the pass, what its plan saw and decided.
+type operatorPass[T client.Object] struct {
+	*pass
+
+	view    View
+	plan    *Plan[T] // nil before the plan
+	planErr error    // why the plan is invalid
+	err     error    // of the whole pass
+}
+
+// newPass starts a pass of the operator over an owner.
+func (l *loop[T]) newPass(owner T) (*operatorPass[T], error) {
+	p, err := l.engine.newPass(owner)
+	if err == nil && l.former != nil {
+		p.keepFormers(l.former)
+	}
+	return &operatorPass[T]{pass: p}, err
+}
+
 // newPass starts a pass over an owner as it was read.
 func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	if kinds.IsNil(owner) {
@@ -442,31 +372,6 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 		Desired: &p.desired, Find: p.find, ConfirmOwner: p.confirmOwner,
 	}
 	return p, nil
-}
-
-// observe reads the owner's children of some kinds, each once a pass.
-func (p *pass) observe(ctx context.Context, of ...kinds.Kind) error {
-	lists, n := make([][]client.Object, len(of)), 0
-	for i, k := range of {
-		if p.listed[k] {
-			continue
-		}
-		list, err := p.engine.listOwned(ctx, p.owner, k)
-		if err != nil && !kinds.IsGone(err) { // an unknown kind has no objects; a write of one returns the error
-			return err
-		}
-		p.listed[k] = true
-		lists[i], n = list, n+len(list)
-	}
-	if len(p.observed) == 0 {
-		p.observed = make(children, n) // preallocated: growing it is a large part of a pass's cost
-	}
-	for i, k := range of {
-		for _, obj := range lists[i] {
-			p.observed[k.Key(obj)] = obj
-		}
-	}
-	return nil
 }
 
 // applyTogether applies the children that are in no phase. It reports whether all are applied, so that pruning may begin.
@@ -535,6 +440,9 @@ func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object
 func (p *pass) finish(err error) Result {
 	p.rememberPresent()
 	p.noteContests(err)
+	if p.undo != nil {
+		p.noteSteady(err)
+	}
 	slices.SortStableFunc(p.result.Changes, func(a, b Change) int {
 		if a.Reason != b.Reason {
 			return slices.Index(operations, a.Reason) - slices.Index(operations, b.Reason)
@@ -554,11 +462,15 @@ func (p *pass) finish(err error) Result {
 
 var operations = []string{events.ReasonCreated, events.ReasonAdopted, events.ReasonUpdated, events.ReasonRecreating, events.ReasonDeleted}
 
-// next returns when the next pass runs. It doesn't retry terminal errors. It retries conflicts without logging them.
-func next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {
-	switch {
+// next returns when the next pass runs. It doesn't retry terminal errors. It retries conflicts without logging them, and looks for an
+// unknown kind once a minute.
+func (l *loop[T]) next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {
+	switch until := kinds.MissingUntil(err); {
 	case err == nil:
 		return reconcile.Result{RequeueAfter: after}, nil
+	case !until.IsZero():
+		log.FromContext(ctx).Error(err, "looked for again once a minute")
+		return reconcile.Result{RequeueAfter: sooner(after, max(until.Sub(l.now()), conflictDelay))}, nil
 	case isConflict(err):
 		log.FromContext(ctx).V(1).Info("conflict, trying again", "err", err.Error())
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -55,8 +54,8 @@ func (o *Operator[T]) releases(l *loop[T]) *turns.Turns {
 
 // takeTurn returns an owner's part in the roll-out of a new build. If a dry pass shows that the plan is disruptive, it asks for the
 // owner's turn.
-func (l *loop[T]) takeTurn(ctx context.Context, p *pass, plan Plan[T], planErr error) (*turn, error) {
-	if l.turns == nil || plan.DeleteOwner {
+func (l *loop[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn, error) {
+	if p.plan.DeleteOwner {
 		return nil, nil
 	}
 	if err := l.turns.Open(ctx); err != nil {
@@ -72,7 +71,7 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *pass, plan Plan[T], planErr e
 	case standing == turns.InTurn:
 		l.turns.Begin(p.owner)
 		return &turn{mark: mark}, nil
-	case planErr != nil:
+	case p.planErr != nil:
 		return nil, nil
 	case standing == turns.ChangedByUser && mark.IsInTurn(): // of an earlier roll-out: it isn't ready since
 		is.Reason = events.ReasonReleasing
@@ -84,7 +83,7 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *pass, plan Plan[T], planErr e
 	why, known := l.turns.Disruption(p.owner)
 	if !known {
 		var err error
-		if why, err = l.disruption(ctx, p, plan); err != nil {
+		if why, err = l.disruption(ctx, p.pass); err != nil {
 			return nil, err
 		}
 	}
@@ -110,17 +109,17 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *pass, plan Plan[T], planErr e
 	return &turn{mark: is}, nil
 }
 
-// disruption returns what a plan would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass has
+// disruption returns what the plan of a pass would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass has
 // observed. It leaves out the plan's own edits and deletions, which answer to an observed state, and drift, which another writer has
 // caused: an operator does both whatever its build is.
-func (l *loop[T]) disruption(ctx context.Context, p *pass, plan Plan[T]) (string, error) {
+func (l *loop[T]) disruption(ctx context.Context, p *pass) (string, error) {
 	dry, err := l.engine.dryRun().newPass(p.owner)
 	if err != nil {
 		return "", err
 	}
 	dry.observed, dry.listed, dry.listedCrossNamespace = maps.Clone(p.observed), maps.Clone(p.listed), maps.Clone(p.listedCrossNamespace)
 	dry.dryWrites = map[store.Key]*apply.Write{}
-	dry.instructions = plan.instructions()
+	dry.instructions = p.instructions
 	dry.edits, dry.deletes = nil, nil
 	err = dry.carryOut(ctx)
 	if errors.Is(err, errOwnerGone) {
@@ -165,14 +164,14 @@ func waitsForTurn(p *pass) *ChildStatus {
 }
 
 // awaitTurn reports that an owner waits for its turn, or that its turn begins. It runs instead of the rest of a pass.
-func (l *loop[T]) awaitTurn(ctx context.Context, p *pass, owner T, t *turn) (reconcile.Result, error) {
-	was := turns.MarkOf(*any(owner).(Conditioned).Conditions())
-	err := l.engine.writeChangedStatus(ctx, owner, l.withTurn(owner, owner, Result{turn: t}, nil))
-	if apierrors.IsNotFound(err) {
-		err = l.engine.explainNotFound(ctx, owner)
+func (l *loop[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
+	was, t := turns.MarkOf(*any(owner).(Conditioned).Conditions()), p.result.turn
+	p.err = l.engine.writeChangedStatus(ctx, owner, l.withTurn(owner, owner, Result{turn: t}, nil))
+	if apierrors.IsNotFound(p.err) {
+		p.err = l.engine.explainNotFound(ctx, owner)
 	}
-	if err != nil {
-		return next(ctx, turnPoll, err)
+	if p.err != nil {
+		return l.next(ctx, turnPoll, p.err)
 	}
 	l.tellTurn(owner, was, t)
 	l.countTurn(p.ownerKey, t.mark)
@@ -238,10 +237,8 @@ func (t *turn) advance(res Result, conditions []metav1.Condition, err error, wit
 }
 
 // endTurn notes, after the status is written, how an owner's turn has ended. It returns when the turn must be looked at again.
-func (l *loop[T]) endTurn(ctx context.Context, p *pass, owner T, t *turn) (time.Duration, error) {
-	if l.turns == nil {
-		return 0, nil
-	}
+func (l *loop[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T) (time.Duration, error) {
+	t := p.result.turn
 	if t == nil {
 		l.countTurn(p.ownerKey, turns.Mark{})
 		return 0, nil
@@ -277,17 +274,4 @@ func (l *loop[T]) tellTurn(owner T, was turns.Mark, t *turn) {
 
 func (l *loop[T]) countTurn(owner store.Key, m turns.Mark) {
 	l.turnSums.Set(owner, m.IsWaiting(), m.IsInTurn(), m.Reason == events.ReasonRolloutHalted)
-}
-
-// leaveTurns notes that an owner is gone or paused. A paused owner keeps its turn.
-func (l *loop[T]) leaveTurns(ctx context.Context, key types.NamespacedName, gone bool) error {
-	switch {
-	case l.turns == nil:
-		return nil
-	case gone:
-		l.turnSums.Forget(store.KeyOf(l.owner.GVK, key.Namespace, key.Name))
-		return l.turns.Settle(ctx, key)
-	default:
-		return l.turns.Leave(ctx, key)
-	}
 }

@@ -31,6 +31,16 @@ func (p *pass) countWaiting(scope string, res Result) {
 	p.engine.contested.Set(p.ownerKey, scope, len(res.contested()))
 }
 
+// forget drops what the loop remembers of an owner that is deleted.
+func (l *loop[T]) forget(ctx context.Context, like T, owner types.NamespacedName) error {
+	l.engine.Forget(like, owner)
+	if l.turns == nil {
+		return nil
+	}
+	l.turnSums.Forget(store.KeyOf(l.owner.GVK, owner.Namespace, owner.Name))
+	return l.turns.Settle(ctx, owner)
+}
+
 // Forget drops the engine's memory of a deleted owner. like is any object of the owner's kind. An [Operator] calls it; a reconciler of
 // your own calls it when the owner isn't found, so that the metric armature_builder_objects_waiting no longer counts the owner's
 // waiting objects.

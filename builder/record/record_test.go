@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/record"
 )
@@ -66,6 +68,20 @@ func TestPassesThatFailAreRecorded(t *testing.T) {
 	require.Len(t, passes, 1)
 	assert.Nil(t, passes[0].Plan)
 	assert.Contains(t, passes[0].PlanError, "the plan panicked: oh")
+}
+
+// A pass that fails before its plan is recorded without one, so that it isn't replayed against an empty plan.
+func TestPassesThatFailBeforeTheirPlanHaveNone(t *testing.T) {
+	unread := func(context.Context, *corev1.ConfigMap, builder.View) (any, error) {
+		return nil, errors.New("no answer")
+	}
+	h := run(t, configured(nil).External(unread), 1<<20, theOwner())
+	require.Error(t, h.pass())
+	passes := h.passes()
+	require.Len(t, passes, 1)
+	assert.Nil(t, passes[0].Plan)
+	_, err := record.Replay(configured(nil), scheme.Scheme, &passes[0])
+	assert.EqualError(t, err, "the pass over ConfigMap default/web failed before its plan: no answer")
 }
 
 // No form of a Secret's value is in the bytes of a record.

@@ -28,8 +28,8 @@ func render(p flight.Pass, known *former) (*Pass, error) {
 	for _, o := range slices.Concat([]Object{pass.Owner}, pass.View.Owned, pass.View.Watched) {
 		s.learn(o)
 	}
-	if p.PlanErr == nil {
-		if pass.Plan, err = s.plan(r, p.Plan); err != nil {
+	if p.Plan != nil && p.PlanErr == nil {
+		if pass.Plan, err = s.plan(r, *p.Plan); err != nil {
 			return nil, err
 		}
 	}

@@ -17,16 +17,18 @@ import (
 
 var update = flag.Bool("update", false, "write the stories' output")
 
-func TestStories(t *testing.T) {
+func TestStories(t *testing.T) { story.Run(t, "testdata/stories", *update, config(t)) }
+
+func config(t *testing.T) story.Config {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	story.Run(t, "testdata/stories", *update, story.Config{
+	return story.Config{
 		Scheme:    scheme,
 		Options:   []buildertest.Option{buildertest.WithCRDs("../../config/crd/api.practice.com_daemonjobs.yaml")},
 		Operators: []world.Operator{world.OperatorOf(daemonjob.Operator)},
 		Templates: map[string]string{"daemonjob": daemonJob},
-	})
+	}
 }
 
 // daemonJob is the DaemonJob of the stories.

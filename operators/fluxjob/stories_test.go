@@ -17,25 +17,34 @@ import (
 
 var update = flag.Bool("update", false, "write the outputs of the stories anew")
 
-// The stories have the operators of FluxJobs, of queues and of MiniClusters, on simulated nodes. Their MiniClusters run without Flux: the
-// leader's pod runs the command itself.
 func TestStories(t *testing.T) {
-	story.Run(t, "testdata/stories", *update, story.Config{
-		Scheme: newScheme(), Options: []buildertest.Option{crds},
-		Operators: []simulated.Operator{
-			simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxJob] {
-				return Operator(mgr, admission.Manager{})
-			}),
-			simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxSetup] {
-				return admission.Operator(mgr, admission.Manager{})
-			}),
-			simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.MiniCluster] {
-				return minicluster.Operator(mgr, minicluster.Planner{NewCertificate: func(string) []byte { return []byte("certificate") }})
-			}),
-		},
+	story.Run(t, "testdata/stories", *update, config(ofJobs(admission.Manager{}), ofQueues(admission.Manager{}), ofClusters()))
+}
+
+// config is for stories on simulated nodes. Their MiniClusters run without Flux: the leader's pod runs the command itself.
+func config(operators ...simulated.Operator) story.Config {
+	return story.Config{
+		Scheme: newScheme(), Options: []buildertest.Option{crds}, Operators: operators,
 		Templates: map[string]string{
 			"queue": "{apiVersion: api.practice.com/v1alpha1, kind: FluxSetup, metadata: {name: q}, spec: {quota: {miniClusters: 1}}}",
 			"job":   "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {image: 'busybox:1.28', command: 'true', size: 1, queue: q}}",
 		},
+	}
+}
+
+// ofJobs is the operator of FluxJobs.
+func ofJobs(m admission.Manager) simulated.Operator {
+	return simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxJob] { return Operator(mgr, m) })
+}
+
+// ofQueues is the operator of FluxSetups.
+func ofQueues(m admission.Manager) simulated.Operator {
+	return simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.FluxSetup] { return admission.Operator(mgr, m) })
+}
+
+// ofClusters is the operator of MiniClusters.
+func ofClusters() simulated.Operator {
+	return simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.MiniCluster] {
+		return minicluster.Operator(mgr, minicluster.Planner{NewCertificate: func(string) []byte { return []byte("certificate") }})
 	})
 }

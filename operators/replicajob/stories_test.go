@@ -20,16 +20,18 @@ import (
 
 var update = flag.Bool("update", false, "write the stories' output")
 
-func TestStories(t *testing.T) {
+func TestStories(t *testing.T) { story.Run(t, "testdata/stories", *update, config(t)) }
+
+func config(t *testing.T) story.Config {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	story.Run(t, "testdata/stories", *update, story.Config{
+	return story.Config{
 		Scheme:    scheme,
 		Options:   []buildertest.Option{buildertest.WithCRDs("../../config/crd/api.practice.com_replicajobs.yaml")},
 		Operators: []world.Operator{world.OperatorOf(replicajob.ReplicaJobs.Operator)},
 		Commands:  map[string]story.Command{"replicajob": replicaJob},
-	})
+	}
 }
 
 // replicaJob is the command replicajob: "replicajob Chief=1 Worker=2" applies the ReplicaJob demo with these replicas. The YAML below has

@@ -79,10 +79,11 @@ func makeFluxJob(namespace, name string) *v1alpha1.FluxJob {
 // prober creates probes one after another.
 type prober struct {
 	probe
-	client    client.WithWatch
-	namespace string
-	stream    watch.Interface
-	n         int
+	client     client.WithWatch
+	namespace  string
+	stream     watch.Interface // of what is served
+	configMaps watch.Interface
+	n          int
 }
 
 func newProber(ctx context.Context, c client.WithWatch, p probe, namespace string) (*prober, error) {
@@ -90,7 +91,17 @@ func newProber(ctx context.Context, c client.WithWatch, p probe, namespace strin
 	if err != nil {
 		return nil, err
 	}
-	return &prober{probe: p, client: c, namespace: namespace, stream: stream}, nil
+	configMaps, err := lab.Watch(ctx, c, &corev1.ConfigMapList{}, namespace)
+	if err != nil {
+		stream.Stop()
+		return nil, err
+	}
+	return &prober{probe: p, client: c, namespace: namespace, stream: stream, configMaps: configMaps}, nil
+}
+
+func (p *prober) stop() {
+	p.stream.Stop()
+	p.configMaps.Stop()
 }
 
 // one creates an object, and returns how long it took from then until it was served: [patience] if it wasn't, or if ended says earlier that
@@ -128,16 +139,52 @@ func (p *prober) one(ctx context.Context, ended <-chan struct{}) (time.Duration,
 	}
 }
 
-// bare creates an object that no manager looks at, and returns how long that took: what the API server makes everyone wait.
-func (p *prober) bare(ctx context.Context) (time.Duration, error) {
-	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: fmt.Sprintf("bare-%d", p.n)}}
+// minimal does what any operator must for such an object, with ConfigMaps that no manager looks at: it sees one in a watch, creates
+// another, and waits for the event of that one. It returns how long that took from the creation of the first: what the API server
+// makes everyone wait.
+func (p *prober) minimal(ctx context.Context) (time.Duration, error) {
+	first, second := fmt.Sprintf("seen-%d", p.n), fmt.Sprintf("made-%d", p.n)
+	if err := p.client.Create(ctx, p.configMap(first)); err != nil {
+		return 0, err
+	}
 	start := time.Now()
-	err := p.client.Create(ctx, object)
+	if err := p.sees(ctx, first); err != nil {
+		return 0, err
+	}
+	if err := p.client.Create(ctx, p.configMap(second)); err != nil {
+		return 0, err
+	}
+	err := p.sees(ctx, second)
 	return time.Since(start), err
 }
 
-// times are what probes took, and bare creates in turns with them.
-type times struct{ served, bare []time.Duration }
+func (p *prober) configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name}}
+}
+
+// sees waits for the event of a ConfigMap.
+func (p *prober) sees(ctx context.Context, name string) error {
+	for {
+		select {
+		case event, ok := <-p.configMaps.ResultChan():
+			if !ok {
+				return fmt.Errorf("the watch ended before ConfigMap %s was seen: %w", name, ctx.Err())
+			}
+			seen, ok := event.Object.(client.Object)
+			if !ok {
+				return fmt.Errorf("the watch for ConfigMap %s: %v", name, event.Object)
+			}
+			if seen.GetName() == name {
+				return nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// times are what probes took, and the minimal operator in turns with them.
+type times struct{ served, minimal []time.Duration }
 
 // until creates probes until done is closed, and at least so many; none any more once the manager has ended.
 func (p *prober) until(ctx context.Context, done, ended <-chan struct{}, atLeast int) (all times, err error) {
@@ -146,11 +193,11 @@ func (p *prober) until(ctx context.Context, done, ended <-chan struct{}, atLeast
 		if err != nil {
 			return all, err
 		}
-		bare, err := p.bare(ctx)
+		minimal, err := p.minimal(ctx)
 		if err != nil {
-			return all, fmt.Errorf("a bare create: %w", err)
+			return all, fmt.Errorf("the minimal operator: %w", err)
 		}
-		all.served, all.bare = append(all.served, served), append(all.bare, bare)
+		all.served, all.minimal = append(all.served, served), append(all.minimal, minimal)
 		select {
 		case <-ended:
 			return all, nil

@@ -47,7 +47,7 @@ func (r results) page() string {
 	fmt.Fprintf(&b, "%s; Kubernetes %s. p50 / p99 of single objects of another tenant, one after another; "+
 		"the manager's largest resident set.\n\n",
 		lab.Machine(), r.cluster)
-	b.WriteString("| attack | object | manager | alone | under attack | bare create: alone | under attack | memory |\n" +
+	b.WriteString("| attack | object | manager | alone | under attack | minimal operator: alone | under attack | memory |\n" +
 		"|---|---|---|---:|---:|---:|---:|---:|\n")
 	for _, row := range r.rows {
 		for i, m := range row.of {
@@ -56,19 +56,19 @@ func (r results) page() string {
 				name = "before"
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", row.attack, row.probe, name,
-				spread(m.alone.served), spread(m.attacked.served), spread(m.alone.bare), spread(m.attacked.bare), m.used())
+				spread(m.alone.served), spread(m.attacked.served), spread(m.alone.minimal), spread(m.attacked.minimal), m.used())
 		}
 	}
 	b.WriteString("\nA busy tenant never delays others' single objects by more than twice (p50), " +
-		"apart from what the API server itself takes\nlonger for: the object's slowdown divided by that of a bare create.\n\n")
+		"apart from what the API server itself takes\nlonger for: the object's slowdown divided by that of the minimal operator.\n\n")
 	for _, row := range r.rows {
 		m := row.of[len(row.of)-1]
-		all, server := ratio(m.alone.served, m.attacked.served), max(1, ratio(m.alone.bare, m.attacked.bare))
+		all, server := ratio(m.alone.served, m.attacked.served), max(1, ratio(m.alone.minimal, m.attacked.minimal))
 		verdict, manager := "met", all/server
 		if m.died || manager > 2 {
 			verdict = "**missed**"
 		}
-		fmt.Fprintf(&b, "- %s: %s: %.1f times; in all %.1f times, a bare create %.1f times\n", verdict, row.attack, manager, all, server)
+		fmt.Fprintf(&b, "- %s: %s: %.1f times; in all %.1f times, the minimal operator %.1f times\n", verdict, row.attack, manager, all, server)
 	}
 	return b.String()
 }

@@ -145,7 +145,7 @@ func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v 
 	if err != nil {
 		return m, err
 	}
-	defer p.stream.Stop()
+	defer p.stop()
 
 	alone := make(chan struct{})
 	close(alone)

@@ -53,16 +53,16 @@ func TestRun(t *testing.T) {
 func TestThePageSaysWhoWasDelayed(t *testing.T) {
 	took := func(ms ...int) (all times) {
 		for _, n := range ms {
-			all.served, all.bare = append(all.served, time.Duration(n)*time.Millisecond), append(all.bare, time.Millisecond)
+			all.served, all.minimal = append(all.served, time.Duration(n)*time.Millisecond), append(all.minimal, time.Millisecond)
 		}
 		return all
 	}
 	r := results{compares: true, rows: []row{
 		{"a", "JobFlow", []measured{{alone: took(10), attacked: took(4000), died: true}, {alone: took(10, 20, 30), attacked: took(20, 40, 50), memory: 64 << 20}}},
-		{"b", "FluxJob", []measured{{alone: took(10), attacked: times{served: []time.Duration{patience}, bare: []time.Duration{time.Second}}}, {alone: took(10), attacked: took(21)}}},
+		{"b", "FluxJob", []measured{{alone: took(10), attacked: times{served: []time.Duration{patience}, minimal: []time.Duration{time.Second}}}, {alone: took(10), attacked: took(21)}}},
 		{"c", "FluxJob", []measured{{}, {alone: took(10), attacked: took(10), died: true}}},
 		{"d", "JobFlow", []measured{{}, {alone: took(10), attacked: times{
-			served: []time.Duration{60 * time.Millisecond}, bare: []time.Duration{4 * time.Millisecond},
+			served: []time.Duration{60 * time.Millisecond}, minimal: []time.Duration{4 * time.Millisecond},
 		}}}},
 	}}
 	page := r.page()
@@ -70,8 +70,8 @@ func TestThePageSaysWhoWasDelayed(t *testing.T) {
 		"| a | JobFlow | before | 10 ms / 10 ms | 4.0 s / 4.0 s | 1 ms / 1 ms | 1 ms / 1 ms | ended |",
 		"| a | JobFlow | now | 20 ms / 30 ms | 40 ms / 50 ms | 1 ms / 1 ms | 1 ms / 1 ms | 64 MiB |",
 		"| b | FluxJob | before | 10 ms / 10 ms | never / never | 1 ms / 1 ms | 1.0 s / 1.0 s | 0 MiB |",
-		"- met: a: 2.0 times; in all 2.0 times, a bare create 1.0 times", "- **missed**: b: 2.1 times; ", "- **missed**: c: 1.0 times; ",
-		"- met: d: 1.5 times; in all 6.0 times, a bare create 4.0 times",
+		"- met: a: 2.0 times; in all 2.0 times, the minimal operator 1.0 times", "- **missed**: b: 2.1 times; ", "- **missed**: c: 1.0 times; ",
+		"- met: d: 1.5 times; in all 6.0 times, the minimal operator 4.0 times",
 	} {
 		assert.Contains(t, page, line)
 	}

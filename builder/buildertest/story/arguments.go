@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,16 @@ func parseDuration(l Line, text string) (time.Duration, error) {
 		return 0, fmt.Errorf("%s: %q is no duration; values such as 90s and 2m are accepted", l.Command, text)
 	}
 	return d, nil
+}
+
+// labels returns the labels of the option labels=(k=v, k=v).
+func labels(l Line) map[string]string {
+	all := map[string]string{}
+	for _, label := range l.Options["labels"] {
+		key, value, _ := strings.Cut(label, "=")
+		all[key] = value
+	}
+	return all
 }
 
 // has reports whether a line has a word.

@@ -40,8 +40,8 @@
 //	TEMPLATE [name=NAME namespace=NS]     apply an object of Config.Templates; the YAML below is merged into its spec
 //	edit KIND/NAME, edit-status KIND/NAME merge the YAML below into an object, or into its status
 //	delete KIND/NAME... [policy=Foreground grace=0]
-//	pod PATTERN... [run=2m exit=137 message=(text) oom container=NAME restarts=1 start=5s stop=10s unready]
-//	                                      how pods run and end; without run, exit, message and oom until they are deleted
+//	pod PATTERN... [run=2m exit=137 message=(text) oom container=NAME restarts=1 labels=(k=v) start=5s stop=10s
+//	  unready]                            how pods run and end; without run, exit, message and oom until they are deleted
 //	settle                                everything happens that can happen now
 //	wait DURATION                         time passes
 //	idle                                  time passes until nothing waits for a later time, at most a day

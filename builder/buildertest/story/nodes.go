@@ -3,6 +3,7 @@ package story
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,10 +21,7 @@ func addNodes(ctx context.Context, s *Story, l Line) (string, error) {
 	}
 	for _, name := range l.Words {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
-		for _, label := range l.Options["labels"] {
-			key, value, _ := strings.Cut(label, "=")
-			node.Labels[key] = value
-		}
+		maps.Copy(node.Labels, labels(l))
 		for _, text := range l.Options["taints"] {
 			taint, err := parseTaint(text)
 			if err != nil {

@@ -10,7 +10,7 @@ import (
 // script is the command pod: "pod demo-n1-* run=2m exit=137 message=(out of disk) restarts=1". With run, exit, message or oom the
 // containers end, run after their start; without, they run until they are deleted.
 func script(_ context.Context, s *Story, l Line) (string, error) {
-	if err := only(l, -1, "run", "exit", "message", "container", "restarts", "start", "stop"); err != nil {
+	if err := only(l, -1, "run", "exit", "message", "container", "restarts", "labels", "start", "stop"); err != nil {
 		return "", err
 	}
 	if len(l.Words) == 0 {
@@ -35,7 +35,7 @@ func script(_ context.Context, s *Story, l Line) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sc.ExitCode, sc.Restarts = int32(exit), int32(restarts)
+	sc.ExitCode, sc.Restarts, sc.Labels = int32(exit), int32(restarts), labels(l)
 	if sc.Message, _, err = value(l, "message"); err != nil {
 		return "", err
 	}

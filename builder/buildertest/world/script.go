@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Script is what the containers of a pod do. The zero value starts at once and runs until the pod is deleted.
@@ -23,6 +23,8 @@ type Script struct {
 	Container string
 	// Restarts limits the script to a pod's first restarts: 1 is the first run only. Default: 0, no limit.
 	Restarts int32
+	// Labels limits the script to pods with these labels. Default: none.
+	Labels map[string]string
 	// Start is the time from a pod's scheduling to its start, as for pulling an image. Default: 0.
 	Start time.Duration
 	// Stop is the time from a pod's deletion to the end of its containers, at most the pod's grace period. Default: 0.
@@ -38,7 +40,7 @@ type rule struct {
 }
 
 // Script sets what pods do whose name matches a pattern of package path, such as "demo-*". It applies to present and later pods. Of
-// several patterns that match, the last one counts. A pod without a script runs until it is deleted. It returns path.ErrBadPattern for an
+// several patterns that match, the last one counts. A pod without a script has that of Options.Pods. It returns path.ErrBadPattern for an
 // invalid pattern.
 func (w *World) Script(pattern string, s Script) error {
 	if _, err := path.Match(pattern, ""); err != nil {
@@ -49,11 +51,24 @@ func (w *World) Script(pattern string, s Script) error {
 }
 
 // scriptOf returns the script of a pod after some restarts.
-func (w *World) scriptOf(pod client.Object, restarts int32) Script {
+func (w *World) scriptOf(pod *corev1.Pod, restarts int32) Script {
 	for _, r := range slices.Backward(w.scripts) {
-		if matches, _ := path.Match(r.pattern, pod.GetName()); matches && (r.script.Restarts == 0 || restarts < r.script.Restarts) {
+		if r.matches(pod, restarts) {
 			return r.script
 		}
 	}
-	return Script{}
+	if w.options.Pods == nil {
+		return Script{}
+	}
+	return w.options.Pods(pod)
+}
+
+func (r rule) matches(pod *corev1.Pod, restarts int32) bool {
+	for key, value := range r.script.Labels {
+		if pod.Labels[key] != value {
+			return false
+		}
+	}
+	matches, _ := path.Match(r.pattern, pod.Name)
+	return matches && (r.script.Restarts == 0 || restarts < r.script.Restarts)
 }

@@ -28,7 +28,7 @@ type State struct {
 	objects map[schema.GroupVersionKind][]client.Object
 	version uint64
 	next    time.Time // the earliest time for which a controller waits; zero: none
-	script  func(pod client.Object, restarts int32) Script
+	script  func(pod *corev1.Pod, restarts int32) Script
 	err     error
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -24,6 +25,9 @@ type Options struct {
 	Seed uint64
 	// Controllers are further controllers, beside those of a cluster.
 	Controllers []Controller
+	// Pods returns what a pod does for which [World.Script] has set nothing. It must be a pure function. Default: pods run until they are
+	// deleted.
+	Pods func(pod *corev1.Pod) Script
 }
 
 // World is a simulated cluster: an API server in memory and the controllers, schedulers and kubelets around it. Nothing happens between

@@ -27,7 +27,7 @@ type Pass struct {
 	Owner    client.Object
 	Now      time.Time     // the time of the view
 	Observed view.Observed // the rest of the view
-	Plan     Plan          // the zero value if the plan is invalid, or the pass failed before it
+	Plan     *Plan         // nil if the pass failed before it; the zero value if it is invalid
 	PlanErr  error         // why the plan is invalid
 	Result   any           // the builder.Result
 	Err      error         // of the whole pass

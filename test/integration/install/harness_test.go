@@ -21,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -35,6 +36,7 @@ import (
 
 const (
 	patience  = 120 * time.Second
+	askAgain  = 10 * time.Second
 	pollEvery = 20 * time.Millisecond
 
 	release   = "armature"        // of tests that have the cluster to themselves
@@ -225,8 +227,44 @@ func (c *cluster) removeCRDs() {
 		for _, crd := range c.crds() {
 			require.NoError(c.t, client.IgnoreNotFound(c.client.Delete(context.Background(), &crd)))
 		}
-		eventually(c.t, "the CRDs are gone", func() bool { return len(c.crds()) == 0 })
+		asked := time.Now()
+		eventually(c.t, "the CRDs are gone", func() bool {
+			left := c.crds()
+			if time.Since(asked) > askAgain {
+				asked = time.Now()
+				c.touch(left)
+			}
+			return len(left) == 0
+		}, c.leftCRDs)
 	})
+}
+
+// touch changes CRDs that are being deleted, so that the API server looks at them again. If it can't list the objects of one, as
+// while their cache begins, its next try may conflict with what it wrote itself (apiextensions-apiserver's crd_finalizer.go takes
+// that for someone else's change, and ignores the change of the condition that then arrives): it waits for the resync of 5 minutes.
+func (c *cluster) touch(crds []unstructured.Unstructured) {
+	for i := range crds {
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/touched":%q}}}`, time.Now().Format(time.RFC3339Nano))
+		require.NoError(c.t, client.IgnoreNotFound(c.client.Patch(context.Background(), &crds[i], client.RawPatch(types.MergePatchType, patch))))
+	}
+}
+
+// leftCRDs tells why CRDs are still there: what the API server says of them, and which objects it waits for.
+func (c *cluster) leftCRDs() any {
+	var left []any
+	for _, crd := range c.crds() {
+		left = append(left, crd.GetName(), crd.GetDeletionTimestamp(), crd.GetFinalizers(), crd.Object["status"])
+		kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind + "List"))
+		if err := c.client.List(context.Background(), list); err != nil {
+			left = append(left, err.Error())
+		}
+		for _, obj := range list.Items {
+			left = append(left, obj.Object["metadata"])
+		}
+	}
+	return left
 }
 
 // isGone reports whether there is no such object.
@@ -275,7 +313,7 @@ func (c *cluster) waitSucceeded(flow *v1alpha1.JobFlow) {
 	c.wait(flow, flow.Name+" succeeds", func() bool { return flow.Status.State == v1alpha1.StateSucceed })
 }
 
-func eventually(t *testing.T, what string, done func() bool) {
+func eventually(t *testing.T, what string, done func() bool, show ...func() any) {
 	t.Helper()
-	harness.Eventually(t, patience, what, done)
+	harness.Eventually(t, patience, what, done, show...)
 }

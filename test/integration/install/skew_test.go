@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -51,16 +52,18 @@ func (c *cluster) changeSchema(crdName string, change func(properties map[string
 	crd := &unstructured.Unstructured{}
 	crd.SetAPIVersion(crdKind.APIVersion)
 	crd.SetKind(crdKind.Kind)
-	require.NoError(c.t, c.client.Get(c.t.Context(), client.ObjectKey{Name: crdName}, crd))
-	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	require.NoError(c.t, err)
-	at := []string{"schema", "openAPIV3Schema", "properties", "spec", "properties"}
-	properties, _, err := unstructured.NestedMap(versions[0].(map[string]any), at...)
-	require.NoError(c.t, err)
-	change(properties)
-	require.NoError(c.t, unstructured.SetNestedMap(versions[0].(map[string]any), properties, at...))
-	require.NoError(c.t, unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"))
-	require.NoError(c.t, c.client.Update(c.t.Context(), crd))
+	require.NoError(c.t, retry.RetryOnConflict(retry.DefaultBackoff, func() error { // the API server writes its status
+		require.NoError(c.t, c.client.Get(c.t.Context(), client.ObjectKey{Name: crdName}, crd))
+		versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
+		require.NoError(c.t, err)
+		at := []string{"schema", "openAPIV3Schema", "properties", "spec", "properties"}
+		properties, _, err := unstructured.NestedMap(versions[0].(map[string]any), at...)
+		require.NoError(c.t, err)
+		change(properties)
+		require.NoError(c.t, unstructured.SetNestedMap(versions[0].(map[string]any), properties, at...))
+		require.NoError(c.t, unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"))
+		return c.client.Update(c.t.Context(), crd)
+	}))
 }
 
 func TestInstallAndSkew(t *testing.T) {

@@ -76,9 +76,7 @@ func TestBadInputIsToldOnceAndStartsNothing(t *testing.T) {
 	}
 	assert.Empty(t, p.Jobs())
 
-	mended := p.flow("unknown")
-	mended.Spec.Flows[1].Dependencies = []string{"a"}
-	require.NoError(t, p.Client.Update(t.Context(), mended))
+	p.edit("unknown", func(spec *v1alpha1.JobFlowSpec) { spec.Flows[1].Dependencies = []string{"a"} })
 	p.waitState("unknown", v1alpha1.StateSucceed)
 }
 
@@ -180,8 +178,9 @@ func TestAJobThatTheServerRefuses(t *testing.T) {
 	assert.Equal(t, v1alpha1.StatePending, flow.Status.State, "nothing runs")
 	assert.Contains(t, meta.FindStatusCondition(flow.Status.Conditions, "Ready").Message, "containers[0].image: Required value")
 
-	flow.Spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Image = "busybox:1.28"
-	require.NoError(t, p.Client.Update(t.Context(), flow))
+	p.edit("refused", func(spec *v1alpha1.JobFlowSpec) {
+		spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Image = "busybox:1.28"
+	})
 	flow = p.waitState("refused", v1alpha1.StateSucceed)
 	assert.Nil(t, meta.FindStatusCondition(flow.Status.Conditions, "Stalled"))
 }

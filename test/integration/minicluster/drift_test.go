@@ -55,9 +55,9 @@ func TestWhatSomeoneChangesIsPutBack(t *testing.T) {
 		{secret, func() { secret.Data["curve.cert"] = []byte("changed") }, func() bool { return string(secret.Data["curve.cert"]) == certificate }},
 		{beside, func() { beside.Spec.Replicas = ptr.To[int32](0) }, func() bool { return *beside.Spec.Replicas == 1 }},
 	} {
-		p.edit(one.obj, one.change)
+		p.Edit(one.obj, one.change)
 		if one.obj == secret { // it isn't watched, so that the role needn't list Secrets: a pass that has another reason finds it
-			p.edit(c, func() { c.Spec.TTLSecondsAfterFinished = ptr.To[int32](3600) })
+			p.Edit(c, func() { c.Spec.TTLSecondsAfterFinished = ptr.To[int32](3600) })
 		}
 		p.Eventually(one.obj.GetName()+" is as before", func() bool {
 			require.NoError(t, p.Client.Get(t.Context(), client.ObjectKeyFromObject(one.obj), one.obj))
@@ -76,14 +76,4 @@ func TestWhatSomeoneChangesIsPutBack(t *testing.T) {
 
 func (p *place) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: p.Namespace, Name: name}
-}
-
-// edit changes an object, as someone with kubectl would.
-func (p *place) edit(obj client.Object, change func()) {
-	p.T.Helper()
-	p.RetryOnConflict("a change of "+obj.GetName(), func() error {
-		require.NoError(p.T, p.Client.Get(p.T.Context(), client.ObjectKeyFromObject(obj), obj))
-		change()
-		return p.Client.Update(p.T.Context(), obj)
-	})
 }

@@ -37,10 +37,10 @@ func TestUndo(t *testing.T) {
 	}
 	// An earlier version had another grace period, and so another digest.
 	asEarlier := func(seconds int64) {
-		grace()
-		services.Annotations["armature.dev/digest"] = "earlier"
-		services.Spec.Template.Spec.TerminationGracePeriodSeconds = &seconds
-		require.NoError(t, p.Client.Update(t.Context(), services, client.FieldOwner(minicluster.Name)))
+		p.Edit(services, func() {
+			services.Annotations["armature.dev/digest"] = "earlier"
+			services.Spec.Template.Spec.TerminationGracePeriodSeconds = &seconds
+		}, client.FieldOwner(minicluster.Name))
 		p.Eventually("the new version changes it", func() bool { return grace() == now })
 	}
 	asEarlier(41)
@@ -58,10 +58,10 @@ func TestUndo(t *testing.T) {
 	assert.Equal(t, []string{second}, names)
 
 	c := p.cluster("back")
-	p.edit(c, func() { c.Annotations = map[string]string{"armature.dev/paused": "true", "armature.dev/undo": second} })
+	p.Edit(c, func() { c.Annotations = map[string]string{"armature.dev/paused": "true", "armature.dev/undo": second} })
 	p.wait("back", "it is undone", func(c *v1alpha1.MiniCluster) bool { return isTrue(c, events.ConditionUndone) })
 	assert.EqualValues(t, 42, grace())
-	p.edit(c, func() { c.Annotations = nil })
+	p.Edit(c, func() { c.Annotations = nil })
 	p.Eventually("it is as the spec desires", func() bool { return grace() == now })
 	p.wait("back", "it isn't undone", func(c *v1alpha1.MiniCluster) bool {
 		return meta.FindStatusCondition(c.Status.Conditions, events.ConditionUndone) == nil

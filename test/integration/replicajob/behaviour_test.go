@@ -242,8 +242,7 @@ func TestForeignPodsAndOrphans(t *testing.T) {
 	assert.Equal(t, p.get("taken").UID, ref.UID)
 	assert.True(t, *ref.BlockOwnerDeletion)
 
-	pod.Labels[replicajob.LabelJob] = "another"
-	require.NoError(t, p.Client.Update(t.Context(), pod))
+	p.Edit(pod, func() { pod.Labels[replicajob.LabelJob] = "another" })
 	p.Eventually("a pod labelled otherwise is let go", func() bool { return len(p.pod("taken-worker-1").OwnerReferences) == 0 })
 }
 
@@ -256,8 +255,7 @@ func TestAPodOfAnEarlierJobIsWaitedFor(t *testing.T) {
 	p.create("again", spec)
 	p.waitPods("again", running, "again-worker-0", "again-worker-1")
 	held := p.pod("again-worker-0")
-	held.Finalizers = append(held.Finalizers, "example.com/held")
-	require.NoError(t, p.Client.Update(t.Context(), held))
+	p.Edit(held, func() { held.Finalizers = append(held.Finalizers, "example.com/held") })
 	require.NoError(t, p.Client.Delete(t.Context(), p.get("again"), client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	p.Eventually("the job is gone", func() bool { return p.isGone("again", &v1alpha1.ReplicaJob{}) })
 	p.create("again", spec)
@@ -265,9 +263,7 @@ func TestAPodOfAnEarlierJobIsWaitedFor(t *testing.T) {
 		return reason(j, "Ready") == "Waiting" && j.Status.ReplicaStatuses["Worker"].Active == 1
 	})
 	assert.Equal(t, "waiting for the deletion of Pod "+p.Namespace+"/again-worker-0", meta.FindStatusCondition(job.Status.Conditions, "Ready").Message)
-	held = p.pod("again-worker-0")
-	held.Finalizers = nil
-	require.NoError(t, p.Client.Update(t.Context(), held))
+	p.Edit(held, func() { held.Finalizers = nil })
 	p.wait("again", "it goes on", func(j *v1alpha1.ReplicaJob) bool {
 		return reason(j, "Ready") == "Running" && j.Status.ReplicaStatuses["Worker"].Active == 2
 	})

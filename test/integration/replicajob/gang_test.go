@@ -141,8 +141,7 @@ func TestAServiceThatSomeoneChangesIsPutBack(t *testing.T) {
 	p.create("job", `{replicaSpecs: {Worker: {template: `+sh(forever)+`}}}`)
 	service := &corev1.Service{}
 	p.group("job", service)
-	service.Spec.PublishNotReadyAddresses = false
-	require.NoError(t, p.Client.Update(t.Context(), service))
+	p.Edit(service, func() { service.Spec.PublishNotReadyAddresses = false })
 	p.Eventually("it is as before", func() bool {
 		p.group("job", service)
 		return service.Spec.PublishNotReadyAddresses

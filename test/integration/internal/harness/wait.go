@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const pollEvery = 50 * time.Millisecond
@@ -33,6 +34,16 @@ func Eventually(t *testing.T, patience time.Duration, what string, done func() b
 func (p *Place) Eventually(what string, done func() bool, show ...func() any) {
 	p.T.Helper()
 	Eventually(p.T, p.Patience, what, done, show...)
+}
+
+// Edit reads an object and changes it, as a user does: anew, if a controller was faster.
+func (p *Place) Edit(obj client.Object, change func(), opts ...client.UpdateOption) {
+	p.T.Helper()
+	p.RetryOnConflict("a change of "+obj.GetName(), func() error {
+		require.NoError(p.T, p.Client.Get(p.T.Context(), client.ObjectKeyFromObject(obj), obj))
+		change()
+		return p.Client.Update(p.T.Context(), obj, opts...)
+	})
 }
 
 // RetryOnConflict reads, changes and writes something anew, until no one else was faster.
