@@ -87,6 +87,8 @@ func (c Child) checkEffect(performers *effect.Performers) error {
 	switch {
 	case d.Err != nil:
 		return fmt.Errorf("%w: %w", ErrMisuse, d.Err)
+	case c.desired.Object.GetNamespace() == "":
+		return wrong("the owner has no namespace; only namespaced owners have effects")
 	case d.Key == "":
 		return wrong("Key is empty; it must name what is outside, such as \"database/orders\"")
 	case !performers.Has(d.Performer):

@@ -3,7 +3,6 @@ package effects_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +25,7 @@ import (
 	"github.com/armature-dev/armature/builder/effects"
 	"github.com/armature-dev/armature/builder/effects/effectstest"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // desires is the annotation of an owner with its effects: "key=state key=state". A key that begins with a digit has that order, one that
@@ -74,10 +74,14 @@ func newOwner(effects string) *v1alpha1.JobFlow {
 }
 
 // has is a step that fails unless the system has exactly the things of an annotation.
-func has(system func() *effectstest.System, desired string) buildertest.World {
-	return func(context.Context, client.Client) error {
+func has(desired string) buildertest.World {
+	return func(ctx context.Context, c client.Client) error {
+		things, err := effectstest.Things(ctx, c)
+		if err != nil {
+			return err
+		}
 		var present []string
-		for key, state := range system().Things() {
+		for key, state := range things {
 			present = append(present, key+"="+strings.Trim(state, `"`))
 		}
 		slices.Sort(present)
@@ -92,52 +96,67 @@ func desire(effects string) buildertest.World {
 	return buildertest.Change(newOwner(""), func(owner *v1alpha1.JobFlow) { owner.Annotations[desires] = effects })
 }
 
-// Wherever the process crashes, after a write to the API server, after a call with its effect outside or before it: in the end, the system
-// has each desired effect in its desired state, and none else.
+// Wherever the process crashes, after a write to the API server or outside, and in any order of passes on any state of their cache: in the
+// end, the system has each desired effect in its desired state, and none else.
 func TestEffectsSurviveACrashAnywhere(t *testing.T) {
-	systemOf := effectstest.ForRuns()
-	var system *effectstest.System
-	present := func() *effectstest.System { return system }
-	scenario := buildertest.Scenario{
-		Scheme:  newScheme(t),
-		Options: []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
-		Objects: []client.Object{newOwner("1role=reader 2database=orders")},
-		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			system = systemOf(c)
-			return buildertest.NewReconciler(operator(system.Through(c)), c, c.Now)
-		},
-		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(newOwner(""))}},
-		Then: []buildertest.World{
-			has(present, "1role=reader 2database=orders"),
-			isReady,
+	for name, c := range map[string]struct {
+		effects string
+		then    []buildertest.World
+	}{
+		"changed": {"1role=reader 2database=orders", []buildertest.World{
 			desire("1role=writer 2database=orders 3kept!=a"),
-			has(present, "1role=writer 2database=orders 3kept!=a"),
+			has("1role=writer 2database=orders 3kept!=a"),
+			desire("2database=orders"),
+			has("2database=orders 3kept!=a"),
+			isReady,
+		}},
+		"no longer desired": {"1role=reader", []buildertest.World{
+			desire(""),
+			has(""),
+			hasNoFinalizer,
+			desire("1role=writer"),
+			has("1role=writer"),
+		}},
+		"journals and a Secret edited": {"database=orders", []buildertest.World{
 			func(ctx context.Context, c client.Client) error {
 				return c.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "password"}})
 			},
-			desire("2database=orders"),
-			has(present, "2database=orders 3kept!=a"),
-			isReady,
 			deleteJournals,
-			has(present, "2database=orders 3kept!=a"),
+			has("database=orders"),
 			isReady,
-			desire(""),
-			has(present, "3kept!=a"),
-			func(ctx context.Context, c client.Client) error {
-				owner := newOwner("")
-				if err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner); err != nil || len(owner.Finalizers) > 0 {
-					return fmt.Errorf("an owner without effects has the finalizers %q: %w", owner.Finalizers, err)
-				}
-				return nil
-			},
-			desire("1role=reader 2database=orders"),
-			has(present, "1role=reader 2database=orders 3kept!=a"),
+		}},
+		"owner deleted": {"1role=reader 2database=orders", []buildertest.World{
 			func(ctx context.Context, c client.Client) error { return c.Delete(ctx, newOwner("")) },
-			has(present, "3kept!=a"),
+			has(""),
 			isGone,
-		},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var outside effectstest.System
+			scenario := buildertest.Scenario{
+				Scheme:  newScheme(t),
+				Options: []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
+				Objects: []client.Object{newOwner(c.effects)},
+				Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+					return buildertest.NewReconciler(operator(outside.Through(c)), c, c.Now)
+				},
+				Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(newOwner(""))}},
+				Then:     c.then,
+			}
+			buildertest.CrashEverywhere(t, scenario)
+			bounds := buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), Edits: 1}
+			assert.True(t, buildertest.Explore(t, scenario, bounds).Exhausted)
+		})
 	}
-	buildertest.CrashEverywhere(t, scenario)
+}
+
+func hasNoFinalizer(ctx context.Context, c client.Client) error {
+	owner := newOwner("")
+	err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner)
+	if err == nil && len(owner.Finalizers) > 0 {
+		err = fmt.Errorf("an owner without effects has the finalizers %q", owner.Finalizers)
+	}
+	return err
 }
 
 func deleteJournals(ctx context.Context, c client.Client) error {
@@ -167,13 +186,14 @@ func isGone(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// The order of effects holds in both directions.
+// The order of effects holds in both directions. A retained one stays.
 func TestOrderOfEffects(t *testing.T) {
-	f := newFixture(t, "2database=orders 1role=reader 1other=x")
+	f := newFixture(t, "2database=orders 1role=reader 1other=x 0kept!=a")
 	f.settles()
-	assert.Equal(t, []string{"do 1other", "do 1role", "do 2database"}, f.system.Calls())
+	assert.Equal(t, []string{"do 0kept!", "do 1other", "do 1role", "do 2database"}, f.system.Calls())
 	require.NoError(t, f.server.Client("user").Delete(t.Context(), newOwner("")))
 	f.settles()
-	assert.Equal(t, []string{"undo 2database", "undo 1role", "undo 1other"}, f.system.Calls()[3:])
-	assert.Empty(t, slices.Collect(maps.Keys(f.system.Things())))
+	assert.Equal(t, []string{"undo 2database", "undo 1role", "undo 1other"}, f.system.Calls()[4:])
+	require.NoError(t, isGone(t.Context(), f.user))
+	assert.Equal(t, map[string]string{"0kept!": `"a"`}, f.things())
 }

@@ -25,13 +25,13 @@ type fixture struct {
 	server     *buildertest.Server
 	process    *buildertest.Client
 	user       client.Client
-	system     *effectstest.System
+	system     effectstest.System
 	reconciler reconcile.Reconciler
 }
 
 func newFixture(t *testing.T, effects string) *fixture {
 	t.Helper()
-	f := &fixture{T: t, system: effectstest.NewSystem()}
+	f := &fixture{T: t}
 	f.server = buildertest.NewServer(newScheme(t), buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
 	require.NoError(t, f.server.Add(newOwner(effects)))
 	f.user = f.server.Client("user")
@@ -67,6 +67,13 @@ func (f *fixture) settles() time.Duration {
 	}
 	f.Fatal("the operator doesn't settle")
 	return 0
+}
+
+func (f *fixture) things() map[string]string {
+	f.Helper()
+	things, err := effectstest.Things(f.Context(), f.user)
+	require.NoError(f, err)
+	return things
 }
 
 // ready returns the condition Ready, as "status reason: message".
@@ -109,7 +116,7 @@ func TestFailingEffect(t *testing.T) {
 	assert.Len(t, f.system.Calls(), 3)
 	f.server.Clock().Step(4 * time.Second)
 	assert.Equal(t, 10*time.Minute, f.settles())
-	assert.Equal(t, map[string]string{"database": `"orders"`}, f.system.Things())
+	assert.Equal(t, map[string]string{"database": `"orders"`}, f.things())
 	assert.Equal(t, "True Ready: all children are up to date", f.ready())
 }
 
@@ -117,18 +124,18 @@ func TestFailingEffect(t *testing.T) {
 func TestDriftIsRepaired(t *testing.T) {
 	f := newFixture(t, "database=orders")
 	f.settles()
-	f.system.Set("database", `"changed"`)
+	require.NoError(t, effectstest.Set(t.Context(), f.user, "database", `"changed"`))
 	f.settles()
 	assert.Len(t, f.system.Calls(), 1, "it isn't time to observe")
 	f.server.Clock().Step(10 * time.Minute)
 	f.settles()
-	assert.Equal(t, map[string]string{"database": `"orders"`}, f.system.Things())
+	assert.Equal(t, map[string]string{"database": `"orders"`}, f.things())
 	assert.Contains(t, f.eventReasons(), events.ReasonEffectDrifted)
 
-	f.system.Set("database", "")
+	require.NoError(t, effectstest.Set(t.Context(), f.user, "database", ""))
 	f.restarts()
 	f.settles()
-	assert.Equal(t, map[string]string{"database": `"orders"`}, f.system.Things())
+	assert.Equal(t, map[string]string{"database": `"orders"`}, f.things())
 	assert.Equal(t, []string{"do database", "do database", "do database"}, f.system.Calls())
 }
 
@@ -156,7 +163,7 @@ func TestAbandonedEffects(t *testing.T) {
 	f.passes()
 	f.passes()
 	require.NoError(t, isGone(t.Context(), f.user))
-	assert.Equal(t, map[string]string{"database": `"orders"`}, f.system.Things())
+	assert.Equal(t, map[string]string{"database": `"orders"`}, f.things())
 }
 
 // A paused owner's effects stay as they are.
@@ -171,7 +178,7 @@ func TestPausedEffects(t *testing.T) {
 	assert.Len(t, f.system.Calls(), 1)
 	f.edits(func(owner *v1alpha1.JobFlow) { delete(owner.Annotations, "armature.dev/paused") })
 	f.settles()
-	assert.Equal(t, map[string]string{"database": `"other"`}, f.system.Things())
+	assert.Equal(t, map[string]string{"database": `"other"`}, f.things())
 }
 
 // The journal has the payload, and nothing of a Secret but its name and version.
@@ -201,7 +208,7 @@ func TestWrongEffects(t *testing.T) {
 		"another option": {effects.Effect{Performer: "outside", Key: "a"}, []builder.ChildOption{builder.CreateOnly()}, "only InPhase"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			op := operator(effectstest.NewSystem().Through(nil)).Plan(
+			op := operator(new(effectstest.System).Through(nil)).Plan(
 				func(owner *v1alpha1.JobFlow, _ builder.View) builder.Plan[*v1alpha1.JobFlow] {
 					return builder.Plan[*v1alpha1.JobFlow]{Children: []builder.Child{effects.Want(owner, c.effect, c.options...)}}
 				})

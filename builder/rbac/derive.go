@@ -60,7 +60,8 @@ func (d *derivation) add(op declared.Operator) error {
 		return err
 	}
 	d.grant(op.Owner, "", read...)
-	if len(plans) == 0 || slices.ContainsFunc(plans, func(p declared.Plan) bool { return p.Reports }) {
+	reports := slices.ContainsFunc(plans, func(p declared.Plan) bool { return p.Reports })
+	if len(plans) == 0 || op.Effects || reports { // the conditions of a terminating owner say which effects it waits for
 		d.grant(op.Owner, "/status", "patch")
 	}
 	if slices.ContainsFunc(op.Owns, func(o declared.Owned) bool { return !o.CrossNamespace }) { // children have owner references

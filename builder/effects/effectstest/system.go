@@ -2,59 +2,65 @@ package effectstest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/effects"
 )
 
-// System is a simulated system outside of the cluster. It has things by the key of their effect, each in the state of a payload. It is
-// safe for concurrent use.
+// System is a simulated system outside of the cluster. Its things are ConfigMaps in buildertest.OutsideNamespace of the simulated API
+// server, so that they belong to the states of a scenario. It is safe for concurrent use.
 type System struct {
-	mu     sync.Mutex
-	things map[string]string
-	calls  []string
-	fails  int
+	mu    sync.Mutex
+	calls []string
+	fails int
 }
 
-// NewSystem returns an empty system.
-func NewSystem() *System { return &System{things: map[string]string{}} }
-
-// ForRuns returns a function that returns the System of the present run of a scenario: a new one for each server.
-func ForRuns() func(c *buildertest.Client) *System {
-	var server *buildertest.Server
-	var system *System
-	return func(c *buildertest.Client) *System {
-		if c.Server() != server {
-			server, system = c.Server(), NewSystem()
-		}
-		return system
+// Things returns the payloads of the present things, by the key of their effect.
+func Things(ctx context.Context, c client.Reader) (map[string]string, error) {
+	var all corev1.ConfigMapList
+	if err := c.List(ctx, &all, client.InNamespace(buildertest.OutsideNamespace)); err != nil {
+		return nil, err
 	}
+	things := map[string]string{}
+	for i := range all.Items {
+		things[all.Items[i].Data["key"]] = all.Items[i].Data["state"]
+	}
+	return things, nil
 }
 
-// Things returns the payloads of the present things, by key.
-func (s *System) Things() map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.things)
-}
-
-// Set changes a thing, as someone does who isn't the operator. An empty state removes it.
-func (s *System) Set(key, state string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Set brings a thing to a state, as someone does who isn't the operator. An empty state removes it.
+func Set(ctx context.Context, c client.Client, key, state string) error {
+	thing := newThing(key, state)
 	if state == "" {
-		delete(s.things, key)
-		return
+		return client.IgnoreNotFound(c.Delete(ctx, thing))
 	}
-	s.things[key] = state
+	err := c.Create(ctx, thing)
+	if apierrors.IsAlreadyExists(err) {
+		return c.Update(ctx, newThing(key, state))
+	}
+	return err
 }
 
-// FailNext makes the next n calls fail, without an effect.
+func newThing(key, state string) *corev1.ConfigMap {
+	sum := sha256.Sum256([]byte(key))
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: buildertest.OutsideNamespace, Name: hex.EncodeToString(sum[:8])},
+		Data:       map[string]string{"key": key, "state": state},
+	}
+}
+
+// FailNext makes the next n calls of Do and Undo fail, without an effect.
 func (s *System) FailNext(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,35 +84,34 @@ type performer struct {
 
 var errUnavailable = errors.New("the system is unavailable")
 
-func (p performer) Do(_ context.Context, call effects.Call) (any, error) {
-	err := p.call("do", call, func() { p.system.things[call.Key] = string(call.Payload) })
-	return map[string]string{"address": "outside/" + call.Key}, err
-}
-
-func (p performer) Undo(_ context.Context, call effects.Call) error {
-	return p.call("undo", call, func() { delete(p.system.things, call.Key) })
-}
-
-func (p performer) Observe(_ context.Context, call effects.Call) (bool, error) {
-	if p.client.Crashed() {
-		return false, buildertest.ErrCrashed
+func (p performer) Do(ctx context.Context, call effects.Call) (any, error) {
+	if err := p.system.note("do", call); err != nil {
+		return nil, err
 	}
-	return p.system.Things()[call.Key] == string(call.Payload), nil
+	return map[string]string{"address": "outside/" + call.Key}, Set(ctx, p.client, call.Key, string(call.Payload))
 }
 
-// call makes a call, unless it is to fail.
-func (p performer) call(verb string, call effects.Call, change func()) error {
-	what := fmt.Sprintf("%s %s", verb, call.Key)
-	return p.client.Outside(what, func() error {
-		s := p.system
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.calls = append(s.calls, what)
-		if s.fails > 0 {
-			s.fails--
-			return errUnavailable
-		}
-		change()
-		return nil
-	})
+func (p performer) Undo(ctx context.Context, call effects.Call) error {
+	if err := p.system.note("undo", call); err != nil {
+		return err
+	}
+	return Set(ctx, p.client, call.Key, "")
+}
+
+func (p performer) Observe(ctx context.Context, call effects.Call) (bool, error) {
+	thing := newThing(call.Key, "")
+	err := p.client.Live().Get(ctx, client.ObjectKeyFromObject(thing), thing)
+	return err == nil && thing.Data["state"] == string(call.Payload), client.IgnoreNotFound(err)
+}
+
+// note notes a call, and returns an error if it is to fail.
+func (s *System) note(verb string, call effects.Call) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, fmt.Sprintf("%s %s", verb, call.Key))
+	if s.fails > 0 {
+		s.fails--
+		return errUnavailable
+	}
+	return nil
 }

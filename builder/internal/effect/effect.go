@@ -3,12 +3,16 @@ package effect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/armature-dev/armature/builder/internal/text"
 )
@@ -130,35 +134,74 @@ func (ps *Performers) Forget(j *Journal) {
 }
 
 // CallDo calls the performer, and returns the result as JSON.
-func (p *Performer) CallDo(ctx context.Context, c Call) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
-	defer cancel()
-	result, err := p.Do(ctx, c)
-	if err != nil || result == nil {
+func (p *Performer) CallDo(ctx context.Context, c Call) (data json.RawMessage, err error) {
+	err = p.call(ctx, c, func(ctx context.Context) error {
+		result, err := p.Do(ctx, c)
+		if err != nil || result == nil {
+			return err
+		}
+		if data, err = json.Marshal(result); err != nil {
+			return fmt.Errorf("the result is a %T, which has no JSON form: %w", result, err)
+		}
+		if len(data) > maxResult {
+			return fmt.Errorf("the result has %d bytes; a journal takes %d", len(data), maxResult)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
-	}
-	data, err := json.Marshal(result)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the result is a %T, which has no JSON form: %w", result, err)
-	case len(data) > maxResult:
-		return nil, fmt.Errorf("the result has %d bytes; a journal takes %d", len(data), maxResult)
 	}
 	return data, nil
 }
 
 // CallUndo calls the performer.
 func (p *Performer) CallUndo(ctx context.Context, c Call) error {
-	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
-	defer cancel()
-	return p.Undo(ctx, c)
+	return p.call(ctx, c, func(ctx context.Context) error { return p.Undo(ctx, c) })
 }
 
 // CallObserve calls the performer.
 func (p *Performer) CallObserve(ctx context.Context, c Call) (upToDate bool, err error) {
+	err = p.call(ctx, c, func(ctx context.Context) (err error) {
+		upToDate, err = p.Observe(ctx, c)
+		return err
+	})
+	return upToDate, err
+}
+
+// call makes a call within the performer's timeout. A panic is an error. The error doesn't have the values of the call's Secrets, because
+// the journal, conditions and events have it.
+func (p *Performer) call(ctx context.Context, c Call, do func(context.Context) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	return p.Observe(ctx, c)
+	defer func() {
+		if cause := recover(); cause != nil {
+			log.FromContext(ctx).Error(nil, "a performer must not panic", "performer", p.Name, "key", c.Key, "stack", string(debug.Stack()))
+			err = c.withoutSecrets(fmt.Errorf("the performer panicked: %v; the log has the stack", cause))
+		}
+	}()
+	return c.withoutSecrets(do(ctx))
+}
+
+// leastSecret is the length in bytes from which a value of a Secret is removed from errors. Shorter ones would match other text.
+const leastSecret = 6
+
+// withoutSecrets returns an error without the values of the call's Secrets in its text.
+func (c Call) withoutSecrets(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	for _, secret := range c.Secrets {
+		for _, value := range secret {
+			if len(value) >= leastSecret {
+				text = strings.ReplaceAll(text, string(value), "(secret)")
+			}
+		}
+	}
+	if text == err.Error() {
+		return err
+	}
+	return errors.New(text)
 }
 
 // maxResult and maxPayload limit what a journal has, in bytes: the API server takes 256 KiB of annotations.
