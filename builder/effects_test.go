@@ -164,3 +164,19 @@ func TestEffectsArePreviewedAndReplayed(t *testing.T) {
 	recordtest.Replay(t, recorder, migrates(system.Through(nil)), scheme)
 	assert.Len(t, system.Calls(), 3)
 }
+
+// A preview shows a roll-out that would complete at once, though the API server has no revision of it to record that in.
+func TestPreviewOfARolloutThatCompletesAtOnce(t *testing.T) {
+	server := buildertest.NewServer(effectScheme(t), buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
+	require.NoError(t, server.Add(migrated("")))
+	process := server.Client("migrates")
+	r, err := buildertest.NewReconciler(migrates(new(effectstest.System).Through(process)), process, process.Now)
+	require.NoError(t, err)
+	res, err := builder.DiffOf(t.Context(), r, client.ObjectKeyFromObject(migrated("")))
+	require.NoError(t, err)
+	var created []string
+	for _, change := range res.Changes {
+		created = append(created, change.Reason+" "+change.Key.Kind)
+	}
+	assert.Contains(t, created, "Created ConfigMap")
+}

@@ -25,7 +25,7 @@ func (s *Server) EndState() ([]string, error) {
 
 func (s *Scenario) endState(server *Server) ([]string, error) {
 	names := strings.NewReplacer(server.namesOfUIDs()...)
-	var state []string
+	state := []string{} // of a scenario that deletes everything: not nil, which Explore takes for no end
 	for _, obj := range server.Objects() {
 		content, err := asMap(obj)
 		if err != nil {

@@ -144,7 +144,7 @@ func TestEffectsSurviveACrashAnywhere(t *testing.T) {
 				Then:     c.then,
 			}
 			buildertest.CrashEverywhere(t, scenario)
-			bounds := buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), Edits: 1}
+			bounds := buildertest.Bounds{Crashes: testsize.Pick(0, 1), StaleReads: testsize.Pick(0, 1), Edits: 1}
 			assert.True(t, buildertest.Explore(t, scenario, bounds).Exhausted)
 		})
 	}

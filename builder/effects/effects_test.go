@@ -1,13 +1,19 @@
 package effects_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -221,4 +227,48 @@ func TestWrongEffects(t *testing.T) {
 	_, err := buildertest.PlanFor(op, newOwner("a=b"), buildertest.NewView(buildertest.Epoch))
 	require.ErrorIs(t, err, builder.ErrMisuse)
 	assert.ErrorContains(t, err, "no performer of this name")
+}
+
+// wrongly is a performer that fails with the password that it has received.
+type wrongly struct {
+	effects.Performer
+
+	panics bool
+}
+
+func (w wrongly) Do(_ context.Context, call effects.Call) (any, error) {
+	err := fmt.Errorf("can't connect as shop:%s", call.Secrets["password"]["password"])
+	if w.panics {
+		panic(err)
+	}
+	return nil, err
+}
+
+// A panic of a performer is an error of the effect. Neither the journal nor the conditions and events have the value of a Secret.
+func TestErrorsHaveNoSecrets(t *testing.T) {
+	for name, performer := range map[string]wrongly{"error": {}, "panic": {panics: true}} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, "database=orders")
+			secret := &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "password"}, Data: map[string][]byte{"password": []byte("correct horse")},
+			}
+			require.NoError(t, f.server.Add(secret))
+			r, err := buildertest.NewReconciler(operator(performer), f.process, f.process.Now)
+			require.NoError(t, err)
+			f.reconciler = r
+			f.settles()
+			assert.Contains(t, f.ready(), "can't connect as shop:(secret)")
+			assert.Equal(t, performer.panics, strings.Contains(f.ready(), "the performer panicked"))
+			for _, obj := range f.server.Objects() {
+				if _, ok := obj.(*corev1.Secret); !ok {
+					text, err := json.Marshal(obj)
+					require.NoError(t, err)
+					assert.NotContains(t, string(text), "correct horse")
+				}
+			}
+			for _, e := range f.process.Events() {
+				assert.NotContains(t, e.Note, "correct horse")
+			}
+		})
+	}
 }
