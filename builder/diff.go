@@ -41,8 +41,11 @@ func (b *Builder) Diff(ctx context.Context) (Result, error) {
 
 // Diff returns the result that the next pass over an owner would have, and writes nothing: see [Builder.Diff]. It calls External and the
 // plan, and reads through the manager's cache, so the operator must be complete and its manager running. Of a roll-out it has the
-// changes of the current phase; later phases are in Result.Pending. It doesn't compare the status. For an owner that doesn't exist the
-// result is empty.
+// changes of the current phase; later phases are in Result.Pending. For an owner that doesn't exist the result is empty.
+//
+// The last changes are those of the owner itself: [events.ReasonUpdated] with the fields of the status that would differ, and
+// [events.ReasonDeleted] if the plan deletes it. A status of which only times differ isn't a change. After an error Diff doesn't compare
+// the status.
 func (o *Operator[T]) Diff(ctx context.Context, owner types.NamespacedName) (Result, error) {
 	if o.completed == nil {
 		return Result{}, fmt.Errorf("operator %s: %w: Diff before Complete", o.name, ErrMisuse)
@@ -58,7 +61,7 @@ func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, e
 		return Result{}, client.IgnoreNotFound(err)
 	}
 	if isPaused(owner) {
-		return Result{paused: true}, nil
+		return l.diffPaused(ctx, dry, owner)
 	}
 	p, err := dry.newPass(owner)
 	if err != nil {
@@ -86,7 +89,13 @@ func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, e
 	if held := waitsForTurn(p); held != nil {
 		res.Pending = append(res.Pending, *held)
 	}
-	return res, errors.Join(addFields(res, p.dryWrites), err)
+	if err = errors.Join(addFields(res, p.dryWrites), err); err != nil {
+		return res, err
+	}
+	res.planWaitsFor = plan.WaitingFor
+	own, err := l.diffOwner(ctx, dry, owner, plan, res)
+	res.Changes = append(res.Changes, own...)
+	return res, err
 }
 
 // addFields adds to the changes of a dry run the fields that differ.

@@ -33,6 +33,18 @@ func (c unawaited) Patch(ctx context.Context, obj client.Object, patch client.Pa
 	return c.Client.Patch(ctx, obj, patch, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
+func (c unawaited) SubResource(name string) client.SubResourceClient {
+	return unawaitedSubResource{c.Client.SubResource(name)}
+}
+
+type unawaitedSubResource struct{ client.SubResourceClient }
+
+func (c unawaitedSubResource) Patch(
+	ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
+) error {
+	return c.SubResourceClient.Patch(ctx, obj, patch, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
 func (c unawaited) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
 	return c.Client.Delete(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
 }

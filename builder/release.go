@@ -197,11 +197,17 @@ func (l *loop[T]) withTurn(owner, after T, res Result, err error) T {
 	case is.IsWaiting(), l.turns == nil && is.IsInTurn(): // no longer
 		is = turns.Mark{}
 	}
-	if turns.MarkOf(*conditioned.Conditions()) == is {
+	return withMark(owner, after, is, l.now())
+}
+
+// withMark returns an owner whose conditions have a mark. It changes neither argument.
+func withMark[T client.Object](owner, after T, is turns.Mark, now time.Time) T {
+	conditioned, ok := any(after).(Conditioned)
+	if !ok || turns.MarkOf(*conditioned.Conditions()) == is {
 		return after
 	}
 	after = withOwnConditions(after)
-	is.Set(any(after).(Conditioned).Conditions(), owner.GetGeneration(), l.now())
+	is.Set(any(after).(Conditioned).Conditions(), owner.GetGeneration(), now)
 	return after
 }
 

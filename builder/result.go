@@ -24,8 +24,8 @@ type Change struct {
 	//	events.ReasonDeleted     the object was no longer desired
 	Reason string
 	// Fields are the fields that would differ. Only Diff sets them. For a new or recreated object they are the desired fields,
-	// without the API server's defaults; for a deleted object they are empty. They omit the status, the fields that only the server
-	// writes, and the digest: an updated object without fields differs only in its managed fields.
+	// without the API server's defaults; for a deleted object they are empty. They omit the status of a child, the fields that only the
+	// server writes, and the digest: an updated child without fields differs only in its managed fields.
 	Fields []FieldDiff
 
 	// Drift reports whether the change only restores what the last apply had set, because another writer changed it. Only Diff sets it.
@@ -37,7 +37,8 @@ type Change struct {
 
 // Result is what a pass did, or what [Builder.Diff] says that a pass would do. The Builder keeps no reference to it.
 type Result struct {
-	// Changes are the written objects, ordered by operation (created, adopted, updated, recreating, deleted) and key.
+	// Changes are the written objects, ordered by operation (created, adopted, updated, recreating, deleted) and key. Only those of
+	// [Operator.Diff] include the owner.
 	Changes []Change
 	// Unchanged counts the objects that were up to date, and those that [KeepImmutable] leaves unchanged.
 	Unchanged int

@@ -32,11 +32,10 @@ func (l *loop[T]) undo(ctx context.Context, owner T) (*undone, error) {
 	if to == "" {
 		return nil, nil
 	}
-	u := &undone{to: to, reason: events.ReasonUndone}
-	conditions := *any(owner).(Conditioned).Conditions()
-	if is := meta.FindStatusCondition(conditions, events.ConditionUndone); is != nil && is.Reason == u.reason && is.Message == to {
+	if u := finishedUndo(owner, to); u != nil {
 		return u, nil
 	}
+	u := &undone{to: to, reason: events.ReasonUndone}
 	err := l.restore(ctx, owner, to)
 	if err == nil {
 		return u, nil
@@ -53,6 +52,15 @@ func (l *loop[T]) undo(ctx context.Context, owner T) (*undone, error) {
 		return u, nil
 	}
 	return u, err
+}
+
+// finishedUndo returns the undo to a state that an earlier pass has completed, nil if there is none.
+func finishedUndo(owner client.Object, to string) *undone {
+	is := meta.FindStatusCondition(*any(owner).(Conditioned).Conditions(), events.ConditionUndone)
+	if is == nil || is.Reason != events.ReasonUndone || is.Message != to {
+		return nil
+	}
+	return &undone{to: to, reason: is.Reason}
 }
 
 var errWaitsForDeletion = errors.New("an object of a child's name is still being deleted")

@@ -37,6 +37,20 @@ func IndexesOf(n int, in func(i int) bool) Indexes {
 // Below returns the indexes that are less than n, in the order they are written. What isn't an interval is left out.
 func (x Indexes) Below(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
+		for first, last := range x.Intervals(n) {
+			for i := first; i <= last; i++ {
+				if !yield(i) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Intervals returns the first and the last index of each interval, as far as they are less than n, in the order they are written. What
+// isn't an interval is left out.
+func (x Indexes) Intervals(n int) iter.Seq2[int, int] {
+	return func(yield func(first, last int) bool) {
 		for interval := range strings.SplitSeq(string(x), ",") {
 			from, to, isRange := strings.Cut(interval, "-")
 			first, err := strconv.Atoi(from)
@@ -49,10 +63,8 @@ func (x Indexes) Below(n int) iter.Seq[int] {
 					continue
 				}
 			}
-			for i := first; i <= last && i < n; i++ {
-				if !yield(i) {
-					return
-				}
+			if last = min(last, n-1); first <= last && !yield(first, last) {
+				return
 			}
 		}
 	}

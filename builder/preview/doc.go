@@ -21,12 +21,16 @@
 //
 // A change is disruptive if it
 //
-//   - deletes an object, or deletes and recreates it;
+//   - deletes an object, such as the owner, or deletes and recreates it;
 //   - changes the pod template of a Deployment, StatefulSet or DaemonSet, which restarts its pods;
 //   - lowers a number of replicas.
+//
+// A change of the owner's status disrupts nothing, and the report has it apart from the other changes. A time that replaces a time isn't
+// a change, so that a heartbeat doesn't make an unchanged owner a changed one.
 //
 // # Limits
 //
 // A preview shows the next pass of each owner. Changes that follow from that pass's result, such as later phases of a roll-out, aren't in
-// it; the report lists the children that wait. It doesn't compare the status.
+// it; the report lists the children that wait. It has neither the operator's own records, which are ControllerRevisions and the
+// conditions Released and Undoable, nor the status of an owner with problems, nor what an undo that someone has asked for would restore.
 package preview

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -121,6 +122,9 @@ func (e *estimator) apply(ctx context.Context, obj client.Object, patch client.P
 		Drift: !us.HasApplied(obj.GetManagedFields()),
 	}).Object
 	obj.SetManagedFields(nil) // those of the live object aren't those after the apply
+	if !equality.Semantic.DeepEqual(live["spec"], merged["spec"]) {
+		obj.SetGeneration(obj.GetGeneration() + 1) // a workload isn't ready before its controller has observed it
+	}
 	return replace(obj, merged)
 }
 
@@ -146,9 +150,14 @@ func replace(obj client.Object, fields map[string]any) error {
 		}
 		all[name] = value
 	}
+	return set(obj, all)
+}
+
+// set sets all fields of an object.
+func set(obj client.Object, fields map[string]any) error {
 	if u, untyped := obj.(*unstructured.Unstructured); untyped {
-		u.Object = all
+		u.Object = fields
 		return nil
 	}
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(all, obj)
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(fields, obj)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	disrupt "github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
 )
 
 // Report is what the operators would do. It is the answer of [Manager.Run], and is JSON.
@@ -19,7 +20,9 @@ type Report struct {
 	Owners int `json:"owners"`
 	// Unchanged is the number of owners whose next pass would write nothing.
 	Unchanged int `json:"unchanged"`
-	// Changed is the number of owners with changes.
+	// StatusOnly is the number of owners of which only the status changes. It disrupts nothing.
+	StatusOnly int `json:"statusOnly"`
+	// Changed is the number of owners with changes of other objects, or which are deleted themselves.
 	Changed int `json:"changed"`
 	// Disruptive is the number of owners with a disruptive change: see the package's comment.
 	Disruptive int `json:"disruptive"`
@@ -28,7 +31,7 @@ type Report struct {
 	// Estimated are the writes that the credentials don't permit, not even as dry runs, such as "patch Deployment.apps". The report has
 	// their changes as computed here: without the API server's defaults, its admission, and what it would refuse.
 	Estimated []string `json:"estimated,omitempty"`
-	// Details are the owners with changes or problems, ordered by kind, namespace and name.
+	// Details are the owners with changes, also of their status only, or problems, ordered by kind, namespace and name.
 	Details []Owner `json:"details"`
 }
 
@@ -39,6 +42,8 @@ type Owner struct {
 	Name      string `json:"name"`
 	// Changes are the objects that would be written, in the order of the operations (create, update, recreate, delete).
 	Changes []Change `json:"changes,omitempty"`
+	// Status are the fields of the owner's own status that would differ.
+	Status []Field `json:"status,omitempty"`
 	// Later lists children that wait, such as those of later phases of a roll-out.
 	Later []string `json:"later,omitempty"`
 	// Effects lists the external effects that would be performed or undone, and what they wait for: see package effects. A preview performs
@@ -76,7 +81,7 @@ var operations = map[string]string{
 	events.ReasonDeleted: "delete",
 }
 
-// add counts owners, and keeps those with changes or problems.
+// add counts owners, and keeps all but the unchanged ones.
 func (r *Report) add(owners []Owner) {
 	for _, o := range owners {
 		if len(o.Changes)+len(o.Effects) > 0 {
@@ -88,7 +93,11 @@ func (r *Report) add(owners []Owner) {
 		if o.IsDisrupted() {
 			r.Disruptive++
 		}
-		if len(o.Changes)+len(o.Effects) == 0 && len(o.Problems) == 0 {
+		switch {
+		case len(o.Changes)+len(o.Effects) > 0 || len(o.Problems) > 0:
+		case len(o.Status) > 0:
+			r.StatusOnly++
+		default:
 			r.Unchanged++
 			continue
 		}
@@ -114,6 +123,10 @@ func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result
 		change := Change{Object: c.Key.String(), Operation: operations[c.Reason], Drift: c.Drift}
 		for _, f := range c.Fields {
 			change.Fields = append(change.Fields, Field(f))
+		}
+		if c.Reason == events.ReasonUpdated && c.Key == (store.Key{Group: kind.Group, Kind: kind.Kind, Namespace: key.Namespace, Name: key.Name}) {
+			o.Status = change.Fields
+			continue
 		}
 		change.Disruption = disruption(c)
 		o.Changes = append(o.Changes, change)

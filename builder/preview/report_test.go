@@ -47,8 +47,12 @@ func TestEstimatedChangesAreNamed(t *testing.T) {
 // The manual shows what the text looks like.
 func TestTextInTheManual(t *testing.T) {
 	r := &Report{Owners: 840}
-	r.add(make([]Owner, 838))
+	r.add(make([]Owner, 837))
 	r.add([]Owner{
+		owner("users", builder.Result{Changes: []builder.Change{{
+			Key: store.Key{Group: "example.com", Kind: "WebApp", Namespace: "default", Name: "users"}, Reason: events.ReasonUpdated,
+			Fields: []builder.FieldDiff{{Path: "status.conditions[type=Ready].message", Old: "3 of 3", New: "3 of 3 replicas are ready"}},
+		}}}, nil),
 		owner("search", builder.Result{Changes: []builder.Change{{
 			Key: configMap("search"), Reason: events.ReasonUpdated, Drift: true,
 			Fields: []builder.FieldDiff{{Path: "data.mode", Old: "debug", New: "fast"}},

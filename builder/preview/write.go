@@ -7,10 +7,23 @@ import (
 	"strings"
 )
 
-// Summary is the report in one line: "840 owners: 828 unchanged, 12 change, 3 of them disruptively, 0 with problems".
+// Summary is the report in one line: "840 owners: 820 unchanged, 8 in status only, 12 change, 3 of them disruptively". It says nothing of
+// what there is none of.
 func (r *Report) Summary() string {
-	return fmt.Sprintf("%d owners: %d unchanged, %d change, %d of them disruptively, %d with problems",
-		r.Owners, r.Unchanged, r.Changed, r.Disruptive, r.Refused)
+	text := fmt.Sprintf("%d owners: %d unchanged", r.Owners, r.Unchanged)
+	if r.Owners == 1 {
+		text = fmt.Sprintf("1 owner: %d unchanged", r.Unchanged)
+	}
+	if r.StatusOnly > 0 {
+		text += fmt.Sprintf(", %d in status only", r.StatusOnly)
+	}
+	if r.Changed > 0 {
+		text += fmt.Sprintf(", %d change, %d of them disruptively", r.Changed, r.Disruptive)
+	}
+	if r.Refused > 0 {
+		text += fmt.Sprintf(", %d with problems", r.Refused)
+	}
+	return text
 }
 
 // WriteText writes the summary, and a line for each change. With fields it also writes the fields that would differ.
@@ -25,9 +38,13 @@ func (r *Report) WriteText(w io.Writer, fields bool) error {
 		for _, c := range o.Changes {
 			fmt.Fprintf(&b, "  %s %s%s\n", c.Operation, c.Object, c.remark())
 			if fields {
-				for _, f := range c.Fields {
-					fmt.Fprintf(&b, "      %s: %s -> %s\n", f.Path, value(f.Old), value(f.New))
-				}
+				writeFields(&b, c.Fields)
+			}
+		}
+		if len(o.Status) > 0 {
+			fmt.Fprintln(&b, "  update its status")
+			if fields {
+				writeFields(&b, o.Status)
 			}
 		}
 		for _, what := range o.Effects {
@@ -44,6 +61,12 @@ func (r *Report) WriteText(w io.Writer, fields bool) error {
 	return err
 }
 
+func writeFields(b *strings.Builder, fields []Field) {
+	for _, f := range fields {
+		fmt.Fprintf(b, "      %s: %s -> %s\n", f.Path, value(f.Old), value(f.New))
+	}
+}
+
 // WriteMarkdown writes the report for a pull request: the summary, and a table of the changes.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
@@ -56,15 +79,14 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	}
 	for _, o := range r.Details {
 		for _, c := range o.Changes {
-			var fields []string
-			for _, f := range c.Fields {
-				fields = append(fields, "`"+f.Path+"`: "+value(f.Old)+" → "+value(f.New))
-			}
 			drift := ""
 			if c.Drift {
 				drift = " (drift)"
 			}
-			row(&b, o.title()+o.remark(), c.Operation+" "+c.Object+drift, c.Disruption, strings.Join(few(fields, 5), "<br>"))
+			row(&b, o.title()+o.remark(), c.Operation+" "+c.Object+drift, c.Disruption, cell(c.Fields))
+		}
+		if len(o.Status) > 0 {
+			row(&b, o.title()+o.remark(), "update its status", "", cell(o.Status))
 		}
 		for _, what := range o.Effects {
 			row(&b, o.title()+o.remark(), what, "", "")
@@ -88,6 +110,15 @@ func row(b *strings.Builder, cells ...string) {
 		b.WriteString("| " + strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell) + " ")
 	}
 	b.WriteString("|\n")
+}
+
+// cell has the first fields.
+func cell(fields []Field) string {
+	var all []string
+	for _, f := range fields {
+		all = append(all, "`"+f.Path+"`: "+value(f.Old)+" → "+value(f.New))
+	}
+	return strings.Join(few(all, 5), "<br>")
 }
 
 // few is the beginning of a list, and how many more there are.

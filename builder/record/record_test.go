@@ -208,7 +208,7 @@ func TestSteps(t *testing.T) {
 	list.Items[0].Program = record.Program{Path: "example.com/program", Version: "v1.2.3", Revision: "0123456789abcdef"}
 	var out strings.Builder
 	require.NoError(t, list.WriteText(&out))
-	assert.Equal(t, `pass 1 of 1: ConfigMap default/web at `+list.Items[0].View.Time.UTC().Format(time.RFC3339Nano)+
+	assert.Equal(t, `ConfigMap default/web at `+list.Items[0].View.Time.UTC().Format(time.RFC3339Nano)+
 		`, operator configured of example.com/program v1.2.3 (0123456789ab)
   view
     watched Secret default/password

@@ -13,7 +13,9 @@ import (
 func (l *List) WriteText(w io.Writer) error {
 	var text strings.Builder
 	for i := range l.Items {
-		fmt.Fprintf(&text, "pass %d of %d: ", i+1, len(l.Items))
+		if len(l.Items) > 1 {
+			fmt.Fprintf(&text, "pass %d of %d: ", i+1, len(l.Items))
+		}
 		l.Items[i].text(&text)
 	}
 	_, err := io.WriteString(w, text.String())

@@ -8,13 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +25,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/preview"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -32,9 +36,12 @@ type release struct {
 	image   string           // of the widgets that have data
 	fewer   int32            // replicas less
 	policy  corev1.DNSPolicy // empty: the default
+	reports bool             // the builder reports the result in the status
+	source  string           // in the status; "now" is the time of the pass
+	expires bool             // widgets without children are deleted
 }
 
-func (r release) plan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
+func (r release) plan(owner *Widget, view builder.View) builder.Plan[*Widget] {
 	p := builder.Plan[*Widget]{Prune: []client.Object{&corev1.ConfigMap{}, &appsv1.Deployment{}}}
 	for _, child := range owner.Spec.Children {
 		if child == r.drop {
@@ -56,6 +63,15 @@ func (r release) plan(owner *Widget, _ builder.View) builder.Plan[*Widget] {
 		d.Spec.Template.Spec.DNSPolicy = r.policy
 		p.Children = append(p.Children, builder.Want(d))
 	}
+	p.Report = r.reports
+	if r.source != "" {
+		p.Status = owner.DeepCopy()
+		p.Status.Status.Source = r.source
+		if r.source == "now" {
+			p.Status.Status.Source = view.Now.UTC().Format(time.RFC3339)
+		}
+	}
+	p.DeleteOwner = r.expires && len(owner.Spec.Children) == 0
 	return p
 }
 
@@ -111,8 +127,8 @@ func (w *world) reader() *rest.Config {
 	return config
 }
 
-// run lets a release run until nothing of it is left to do, and returns the children that it wrote, each once.
-func (w *world) run(r release) []string {
+// run lets a release run until nothing of it is left to do and what else is given has happened, and returns its requests.
+func (w *world) run(r release, until ...func() bool) []string {
 	w.t.Helper()
 	sent := &ledger{}
 	mgr := newManager(w.t, sent.watch(testcluster.Config(w.t)))
@@ -120,10 +136,15 @@ func (w *world) run(r release) []string {
 	stop := start(w.t, mgr)
 	defer stop()
 	w.eventually(func() bool {
+		for _, happened := range until {
+			if !happened() {
+				return false
+			}
+		}
 		report, _ := w.previewOf(r)
-		return report.Changed == 0
+		return report.Changed == 0 && report.StatusOnly == 0
 	}, "the release to have done everything")
-	return children(sent.all())
+	return sent.all()
 }
 
 // children are the writes of children among requests, sorted, each once, as if none was a dry run.
@@ -134,6 +155,18 @@ func children(requests []string) []string {
 			continue
 		}
 		all = append(all, strings.TrimSuffix(r, " (dry run)"))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// ofOwners are the writes of widgets themselves among requests, as children has those of their children.
+func ofOwners(requests []string) []string {
+	var all []string
+	for _, r := range requests {
+		if !strings.HasPrefix(r, "GET ") && strings.Contains(r, "/widgets") {
+			all = append(all, strings.TrimSuffix(r, " (dry run)"))
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -160,14 +193,14 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 		}
 		require.NoError(t, w.live.Create(w.ctx, widget))
 	}
-	first := release{image: "registry.example/web:1"}
-	assert.NotEmpty(t, w.run(first))
+	first := release{image: "registry.example/web:1", source: "first"}
+	assert.NotEmpty(t, children(w.run(first)))
 
 	// The same release changes nothing, and asks nothing.
 	report, requests := w.previewOf(first)
-	assert.Equal(t, fmt.Sprintf("%d owners: %d unchanged, 0 change, 0 of them disruptively, 0 with problems", report.Owners, report.Unchanged),
-		report.Summary())
+	assert.Equal(t, fmt.Sprintf("%d owners: %d unchanged", report.Owners, report.Owners), report.Summary())
 	assert.Empty(t, children(requests))
+	assert.Empty(t, ofOwners(requests))
 
 	// Someone changes an object by hand: that is drift.
 	var maps corev1.ConfigMapList
@@ -183,7 +216,7 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 	}
 	require.NotEmpty(t, edited)
 
-	second := release{image: "registry.example/web:2", version: "2", drop: "c", fewer: 1}
+	second := release{image: "registry.example/web:2", version: "2", drop: "c", fewer: 1, source: "second"}
 	report, requests = w.previewOf(second)
 	for _, r := range requests {
 		assert.True(t, strings.HasPrefix(r, "GET ") || strings.HasSuffix(r, "(dry run)"), r)
@@ -191,6 +224,7 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 	assert.Zero(t, report.Refused)
 	kinds := map[string]bool{}
 	for _, o := range report.Details {
+		assert.Equal(t, []preview.Field{{Path: "status.source", Old: "first", New: "second"}}, o.Status, o.Name)
 		for _, c := range o.Changes {
 			kinds[c.Operation] = true
 			isEdited := strings.HasSuffix(c.Object, "/"+edited)
@@ -212,7 +246,8 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 
 	// Who may only read gets the same report, computed without the API server.
 	estimated, _ := w.previewWith(w.reader(), second)
-	assert.Equal(t, []string{"delete ConfigMap", "patch ConfigMap", "patch Deployment.apps"}, estimated.Estimated)
+	assert.Equal(t, []string{"delete ConfigMap", "patch ConfigMap", "patch Deployment.apps", "patch Widget.test.armature.dev"},
+		estimated.Estimated)
 	assert.Zero(t, estimated.Refused)
 	assert.Equal(t, report.Details, estimated.Details) // the counts include the widgets of other tests
 
@@ -222,7 +257,9 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 	_, alike := w.previewOf(same)
 	assert.Subset(t, children(alike), children(requests))
 
-	assert.Equal(t, children(requests), w.run(second))
+	sent := w.run(second)
+	assert.Equal(t, children(requests), children(sent))
+	assert.Equal(t, ofOwners(requests), ofOwners(sent))
 
 	var text, markdown bytes.Buffer
 	require.NoError(t, report.WriteText(&text, true))
@@ -231,6 +268,80 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 	assert.Contains(t, text.String(), `image: "registry.example/web:1" -> "registry.example/web:2"`)
 	assert.Contains(t, markdown.String(), "| delete ConfigMap "+w.ns+"/")
 	t.Log(text.String())
+}
+
+// A preview has the writes of the owners' status, and deletions of owners, apart from the other changes.
+func TestPreviewOfTheOwnersThemselves(t *testing.T) {
+	w := newWorld(t)
+	testcluster.InstallCRDs(t, "testdata/crd")
+	names := []string{"paused", "w0", "w1", "w2", "web"}
+	for _, name := range names {
+		widget := &Widget{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: WidgetSpec{Children: []string{"a"}}}
+		switch name {
+		case "w0":
+			widget.Spec.Children = nil
+		case "web":
+			widget.Spec.Replicas, widget.Spec.Data = new(int32(0)), map[string]string{"image": "yes"}
+		}
+		require.NoError(t, w.live.Create(w.ctx, widget))
+	}
+	first := release{image: "registry.example/web:1", reports: true, source: "first"}
+	w.run(first, func() bool { // the Deployment's controller has observed it
+		web := &Widget{}
+		require.NoError(t, w.live.Get(w.ctx, client.ObjectKey{Namespace: w.ns, Name: "web"}, web))
+		return meta.IsStatusConditionTrue(web.Status.Conditions, events.ConditionReady)
+	})
+	report, requests := w.previewOf(first)
+	assert.Empty(t, report.Details)
+	assert.Empty(t, ofOwners(requests))
+	paused := &Widget{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "paused"}}
+	require.NoError(t, w.live.Patch(w.ctx, paused,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`))))
+
+	// Another release says something else in the status: not a child changes.
+	second := release{image: "registry.example/web:1", reports: true, source: "second"}
+	report, requests = w.previewOf(second)
+	source := []preview.Field{{Path: "status.source", Old: "first", New: "second"}}
+	require.Len(t, report.Details, len(names))
+	assert.Equal(t, "paused", report.Details[0].Name)
+	assert.Contains(t, report.Details[0].Status, preview.Field{Path: "status.conditions[type=Paused].status", New: "True"})
+	for i, name := range names[1:] {
+		assert.Equal(t, preview.Owner{Kind: "Widget", Namespace: w.ns, Name: name, Status: source}, report.Details[i+1])
+	}
+	assert.Equal(t, []int{len(names), 0, 0, 0}, []int{report.StatusOnly, report.Changed, report.Disruptive, report.Refused})
+	for _, r := range requests {
+		assert.True(t, strings.HasPrefix(r, "GET ") || strings.HasSuffix(r, "(dry run)"), r)
+	}
+	reader := w.reader()
+	estimated, _ := w.previewWith(reader, second)
+	assert.Equal(t, []string{"patch Widget.test.armature.dev"}, estimated.Estimated)
+	assert.Equal(t, report.Details, estimated.Details)
+	assert.Len(t, ofOwners(requests), len(names))
+	assert.Equal(t, ofOwners(requests), ofOwners(w.run(second)))
+
+	// A time in the status isn't a change when a later one replaces it.
+	beating := release{image: "registry.example/web:1", reports: true, source: "now"}
+	w.run(beating)
+	report, requests = w.previewOf(beating)
+	assert.Empty(t, report.Details)
+	assert.Empty(t, ofOwners(requests))
+
+	// The status of an owner whose child changes follows from that, and a deleted owner is a disruption.
+	third := release{image: "registry.example/web:3", reports: true, source: "now", version: "3", expires: true}
+	report, requests = w.previewOf(third)
+	require.Len(t, report.Details, 3)
+	assert.Equal(t, preview.Owner{Kind: "Widget", Namespace: w.ns, Name: "w0", Changes: []preview.Change{
+		{Object: "Widget.test.armature.dev " + w.ns + "/w0", Operation: "delete", Disruption: "deleted"},
+	}}, report.Details[0])
+	assert.Equal(t, "w2", report.Details[1].Name)
+	assert.Empty(t, report.Details[1].Status, "a changed ConfigMap is ready")
+	assert.Equal(t, "web", report.Details[2].Name)
+	assert.Contains(t, report.Details[2].Status, preview.Field{Path: "status.conditions[type=Ready].status", Old: "True", New: "False"})
+	assert.Equal(t, []int{0, 3, 2}, []int{report.StatusOnly, report.Changed, report.Disruptive})
+	widgets := "/apis/test.armature.dev/v1/namespaces/" + w.ns + "/widgets/"
+	assert.Equal(t, []string{"DELETE " + widgets + "w0", "PATCH " + widgets + "web/status"}, ofOwners(requests))
+	estimated, _ = w.previewWith(reader, third)
+	assert.Equal(t, report.Details, estimated.Details)
 }
 
 // What the API server refuses is a problem in the report.

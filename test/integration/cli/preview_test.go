@@ -25,7 +25,7 @@ func TestPreview(t *testing.T) {
 	p.Eventually("nothing is left to do", func() bool {
 		out, errs, code := p.armature("preview")
 		require.Empty(t, errs)
-		return code == 0 && out == "1 owners: 1 unchanged, 0 change, 0 of them disruptively, 0 with problems\n"
+		return code == 0 && out == "1 owner: 1 unchanged\n"
 	})
 	manager.Kill()
 

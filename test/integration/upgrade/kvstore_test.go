@@ -91,12 +91,15 @@ func TestKVStore(t *testing.T) {
 	require.NoError(t, err)
 	var report preview.Report
 	require.NoError(t, json.Unmarshal(out, &report))
-	require.Len(t, report.Details, 1, "%s", out)
+	require.Len(t, report.Details, 2, "%s", out)
 	require.Len(t, report.Details[0].Changes, 1, "%s", out)
 	coordinator, gateway := "Deployment.apps "+p.Namespace+"/demo-coordinator", "Deployment.apps "+p.Namespace+"/demo-gateway"
 	assert.Equal(t, coordinator, report.Details[0].Changes[0].Object)
 	assert.Equal(t, "restarts pods", report.Details[0].Changes[0].Disruption)
 	assert.Contains(t, report.Details[0].Later, gateway)
+	assert.Equal(t, "held", report.Details[1].Name)
+	assert.Empty(t, report.Details[1].Changes, "it is paused")
+	assert.Contains(t, report.Details[1].Status, preview.Field{Path: "status.conditions[type=Paused].status", New: "True"})
 
 	since := len(lines(t))
 	operator = binary.StartProgram(t, next)

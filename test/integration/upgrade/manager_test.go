@@ -130,6 +130,7 @@ func upgrade(t *testing.T, former, next string, r *rand.Rand) {
 	slices.Sort(got)
 	assert.Equal(t, want, slices.Compact(got))
 	p.assertFields(report, before)
+	assertStatuses(t, report, done)
 
 	// And an owner's last disruptive change can be undone.
 	manager = p.start()
@@ -138,6 +139,27 @@ func upgrade(t *testing.T, former, next string, r *rand.Rand) {
 	require.Zero(t, code, errs)
 	p.Eventually("it is undone", func() bool { return p.is(disrupted[0], events.ConditionUndone) })
 	assert.Equal(t, int64(30), *p.services(disrupted[0]).Spec.Template.Spec.TerminationGracePeriodSeconds)
+}
+
+// assertStatuses compares the owners whose status a preview would change with those whose status was written. A change of children has
+// later passes, which write the status, too.
+func assertStatuses(t *testing.T, report preview.Report, done []string) {
+	t.Helper()
+	announced, follows := map[string]bool{}, map[string]bool{}
+	for _, owner := range report.Details {
+		announced[owner.Name] = len(owner.Status) > 0
+		follows[owner.Name] = len(owner.Changes) > 0
+	}
+	written := map[string]bool{}
+	for _, w := range done {
+		if what := strings.Fields(w); strings.HasSuffix(what[1], "/status") {
+			written[what[2]] = true
+			assert.True(t, announced[what[2]] || follows[what[2]], "the preview hasn't announced: %s", w)
+		}
+	}
+	for name, is := range announced {
+		assert.True(t, !is || written[name], "the preview announced a change of the status of %s", name)
+	}
 }
 
 func assertUntouched(t *testing.T, paused string, writes []string) {

@@ -27,20 +27,26 @@ func Of(flow *v1alpha1.JobFlow) []v1alpha1.FlowStatus {
 	return all
 }
 
-// setEnds sets how nodes have ended, of which a large JobFlow tells no more. The indexes are those of the spec that the
-// status is about.
+// setEnds sets how nodes have ended, of which a large JobFlow tells no more.
 func setEnds(all []v1alpha1.FlowStatus, flow *v1alpha1.JobFlow) {
-	if flow.Status.ObservedGeneration != flow.Generation {
-		return
-	}
-	for _, ends := range []struct {
-		indexes v1alpha1.Indexes
-		state   v1alpha1.FlowState
-	}{
-		{flow.Status.Finished, v1alpha1.FlowSucceed}, {flow.Status.Failed, v1alpha1.FlowFailed}, {flow.Status.Skipped, v1alpha1.FlowSkipped},
-	} {
-		for i := range ends.indexes.Below(len(all)) {
-			all[i].State = ends.state
+	for _, e := range endsOf(flow) {
+		for i := range e.indexes.Below(len(all)) {
+			all[i].State = e.state
 		}
 	}
+}
+
+// end is a way to end, and the nodes that have ended so.
+type end struct {
+	state   v1alpha1.FlowState
+	indexes v1alpha1.Indexes
+}
+
+// endsOf returns how nodes have ended. The indexes are those of the spec that the status is about.
+func endsOf(flow *v1alpha1.JobFlow) []end {
+	ends := []end{{state: v1alpha1.FlowSucceed}, {state: v1alpha1.FlowFailed}, {state: v1alpha1.FlowSkipped}}
+	if flow.Status.ObservedGeneration == flow.Generation {
+		ends[0].indexes, ends[1].indexes, ends[2].indexes = flow.Status.Finished, flow.Status.Failed, flow.Status.Skipped
+	}
+	return ends
 }

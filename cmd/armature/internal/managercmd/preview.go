@@ -41,12 +41,13 @@ func NewPreview() *cobra.Command {
 It runs one pass over each JobFlow, DaemonJob, ReplicaJob, MiniCluster and FluxJob. The pass's writes are dry runs of the API server.
 
 A change is disruptive if it deletes or recreates an object, restarts pods, or scales down. "drift" means that another writer
-changed the object; the operator would restore it, also without an upgrade.
+changed the object; the operator would restore it, also without an upgrade. A changed status disrupts nothing; the preview counts
+the objects of which only that would change.
 
 Without flags the preview looks at the objects of the manager that has its lease in the cluster; -n chooses one namespace. It stores
 nothing, and permission to read is enough: dry runs that aren't permitted are estimated, and the report says so.
 
-The exit code is 0 without changes, 2 with changes or problems, 3 with disruptive changes, and 1 after an error.`,
+The exit code is 0 without changes, 2 with changes, also of a status only, or problems, 3 with disruptive changes, and 1 after an error.`,
 		Example: "  armature preview\n  armature preview --fields\n  armature preview -o markdown > comment.md",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -171,7 +172,7 @@ func show(w io.Writer, report *preview.Report, format *output.Flag, fields bool)
 		return &exitcode.Error{Code: 1, Err: err}
 	case report.Disruptive > 0:
 		return &exitcode.Error{Code: exitDisruptive}
-	case report.Changed > 0 || report.Refused > 0:
+	case report.Changed > 0 || report.StatusOnly > 0 || report.Refused > 0:
 		return &exitcode.Error{Code: exitChanges}
 	}
 	return nil

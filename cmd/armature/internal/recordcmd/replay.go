@@ -110,7 +110,10 @@ func replay(list *record.List, out io.Writer, format *output.Flag) error {
 	var errs []error
 	for i := range list.Items {
 		pass := &list.Items[i]
-		fmt.Fprintf(&text, "pass %d of %d: %s: ", i+1, len(list.Items), pass.OwnerName())
+		if len(list.Items) > 1 {
+			fmt.Fprintf(&text, "pass %d of %d: ", i+1, len(list.Items))
+		}
+		fmt.Fprintf(&text, "%s: ", pass.OwnerName())
 		o := outcome{Owner: pass.OwnerName(), Time: pass.View.Time.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")}
 		replayed, err := replayOne(scheme, pass)
 		switch {

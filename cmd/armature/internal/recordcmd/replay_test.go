@@ -156,7 +156,7 @@ func TestReplayShowsDifferences(t *testing.T) {
 	code, silent := exitcode.Of(err)
 	assert.Equal(t, exitDiffers, code)
 	assert.True(t, silent)
-	assert.Equal(t, `pass 1 of 1: JobFlow.api.practice.com default/nightly: the plan differs
+	assert.Equal(t, `JobFlow.api.practice.com default/nightly: the plan differs
   children["Job.batch default/nightly-a"].object.spec.backoffLimit
 -   77
 +   0

@@ -36,6 +36,26 @@ func flowDocumentOf(u *unstructured.Unstructured) flowDocument {
 	return d
 }
 
+// flowReader returns a function that reads one version of a flow after another. It reads the spec again only if it is another one: that
+// of a flow of 10,000 nodes is most of the object, and most changes are of the status.
+func flowReader() func(*unstructured.Unstructured) flowDocument {
+	var last *v1alpha1.JobFlow
+	return func(u *unstructured.Unstructured) flowDocument {
+		if last == nil || last.UID != u.GetUID() || last.Generation != u.GetGeneration() {
+			d := flowDocumentOf(u)
+			last = d.flow
+			return d
+		}
+		flow := &v1alpha1.JobFlow{ObjectMeta: last.ObjectMeta, Spec: last.Spec}
+		status, _, _ := unstructured.NestedFieldNoCopy(u.Object, "status")
+		fields, _ := status.(map[string]any) // nil is an empty status
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &flow.Status) != nil {
+			return flowDocument{row: rowOf(u)}
+		}
+		return flowDocument{row: rowOf(u), Counts: flow.Status.Counts, flow: flow}
+	}
+}
+
 // jobTimes is what a flow's screen needs of a Job.
 type jobTimes struct {
 	uid, owner types.UID
@@ -107,6 +127,7 @@ func nodeTone(state v1alpha1.FlowState) tone {
 type flowView struct {
 	document flowDocument
 	shape    *shape
+	byName   map[string]int // the nodes by their names
 	byLabel  map[string]int // the nodes by their Jobs' label
 	states   []v1alpha1.FlowStatus
 	jobs     map[int]map[types.UID]jobTimes // by node
@@ -126,23 +147,28 @@ func (f *flowView) setFlow(d flowDocument) (reshaped bool, changed []node) {
 	if d.flow == nil {
 		return false, nil
 	}
-	f.states = flowstate.Of(d.flow)
-	if f.shape == nil || before == nil || before.UID != d.flow.UID || before.Generation != d.flow.Generation {
-		reshaped = true
-		f.reshape()
+	if f.shape != nil && before != nil && before.UID == d.flow.UID && before.Generation == d.flow.Generation {
+		for _, i := range flowstate.Update(f.states, f.byName, before, d.flow) {
+			changed = f.update(i, changed)
+		}
+		return false, changed
 	}
+	f.states = flowstate.Of(d.flow)
+	f.reshape()
 	for i := range f.states {
 		changed = f.update(i, changed)
 	}
-	return reshaped, changed
+	return true, changed
 }
 
 // reshape lays out a new spec, and gives the known Jobs their nodes in it.
 func (f *flowView) reshape() {
 	flow := f.document.flow
 	f.shape = shapeOf(flow)
+	f.byName = make(map[string]int, len(f.shape.Names))
 	f.byLabel = make(map[string]int, len(f.shape.Names))
 	for i, name := range f.shape.Names {
+		f.byName[name] = i
 		f.byLabel[jobflow.PodLabels(flow, name)[jobflow.LabelFlow]] = i
 	}
 	f.sent = make([]node, len(f.shape.Names))
@@ -286,7 +312,7 @@ func (s *server) streamFlow(w http.ResponseWriter, r *http.Request, v *Viewer) {
 		return
 	}
 	out := newStream(w, r)
-	flows := read(v.hub, flowSource(namespace, name), "flow", flowDocumentOf, out.wake)
+	flows := read(v.hub, flowSource(namespace, name), "flow", flowReader(), out.wake)
 	defer flows.close()
 	jobs := read(v.hub, jobsSource(namespace, name), "times", jobTimesOf, out.wake)
 	defer jobs.close()

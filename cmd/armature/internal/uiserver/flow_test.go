@@ -8,6 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/jobflow"
@@ -81,6 +83,31 @@ func TestOnlyChangedNodesAreSent(t *testing.T) {
 	assert.Empty(t, newFlowView().setJobs(changes[jobTimes]{set: []jobTimes{j}}))
 }
 
+// A later version of a flow is read as if it were the first, also where only the status is read.
+func TestVersionsOfAFlowAreReadAlike(t *testing.T) {
+	flow := layered(10, 2)
+	flow.UID, flow.Generation = "u", 1
+	read := flowReader()
+	next := func(change func()) {
+		t.Helper()
+		change()
+		got, want := read(asSent(t, flow)), flowDocumentOf(asSent(t, flow))
+		assert.Equal(t, want.row, got.row)
+		assert.Equal(t, want.Counts, got.Counts)
+		assert.Equal(t, want.flow.Spec, got.flow.Spec)
+		assert.Equal(t, want.flow.Status, got.flow.Status)
+		assert.Equal(t, want.flow.UID, got.flow.UID)
+		assert.Equal(t, want.flow.Generation, got.flow.Generation)
+	}
+	next(func() {})
+	next(func() {
+		flow.Status.Finished, flow.Status.Counts.Succeeded, flow.Status.ObservedGeneration = "0-3", 4, 1
+	})
+	next(func() { flow.Spec.Flows[3].AllowFailure, flow.Generation = true, 2 })
+	next(func() { flow.Status = v1alpha1.JobFlowStatus{} })
+	next(func() { flow.UID, flow.Spec.Flows = "another of this name", flow.Spec.Flows[:2] })
+}
+
 // BenchmarkChange is of one node's change in a flow of 10,000 nodes, by its Job.
 func BenchmarkChange(b *testing.B) {
 	view := newFlowView()
@@ -91,5 +118,31 @@ func BenchmarkChange(b *testing.B) {
 	for b.Loop() {
 		j.suspended = !j.suspended
 		require.Len(b, view.setJobs(changes[jobTimes]{set: []jobTimes{j}}), 1)
+	}
+}
+
+// asSent returns a flow as a watch gives it.
+func asSent(tb testing.TB, flow *v1alpha1.JobFlow) *unstructured.Unstructured {
+	tb.Helper()
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(flow)
+	require.NoError(tb, err)
+	return &unstructured.Unstructured{Object: object}
+}
+
+// BenchmarkStatusChange is of one node's end in a flow of 10,000 nodes, by the flow's status.
+func BenchmarkStatusChange(b *testing.B) {
+	var versions [2]*unstructured.Unstructured
+	for i, finished := range []v1alpha1.Indexes{"0-4998", "0-4998,5003"} {
+		flow := layered(10_000, 100)
+		flow.UID, flow.Generation, flow.Status.ObservedGeneration, flow.Status.Finished = "u", 1, 1, finished
+		versions[i] = asSent(b, flow)
+	}
+	view, read, i := newFlowView(), flowReader(), 0
+	view.setFlow(read(versions[0]))
+	b.ReportAllocs()
+	for b.Loop() {
+		i = 1 - i
+		_, changed := view.setFlow(read(versions[i]))
+		require.Len(b, changed, 1)
 	}
 }
