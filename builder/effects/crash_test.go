@@ -35,7 +35,7 @@ const desires = "desires"
 // plan desires the effects of the owner's annotation, each with the Secret "password", if that exists.
 func plan(owner *v1alpha1.JobFlow, observed builder.View) builder.Plan[*v1alpha1.JobFlow] {
 	p := builder.Plan[*v1alpha1.JobFlow]{Report: true}
-	for _, pair := range strings.Fields(owner.Annotations[desires]) {
+	for pair := range strings.FieldsSeq(owner.Annotations[desires]) {
 		key, state, _ := strings.Cut(pair, "=")
 		e := effects.Effect{Performer: "outside", Key: key, Payload: state, Retain: strings.HasSuffix(key, "!")}
 		if key[0] >= '0' && key[0] <= '9' {

@@ -49,8 +49,8 @@
 // # Secrets
 //
 // A payload is stored in the journal in clear. A password belongs into a Secret that the plan reads from its view, and gives in
-// Effect.Secrets. The journal then has the Secret's name and version, and the performer receives its data. The builder removes the values of
-// these Secrets, if they have 6 bytes or more, from a performer's errors. A performer must return none in its result.
+// Effect.Secrets. The journal then has the Secret's name and version, and the performer receives its data. The builder removes the values
+// of these Secrets, if they have 6 bytes or more, from a performer's errors. A performer must return none in its result.
 //
 // # Removing a performer
 //

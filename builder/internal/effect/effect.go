@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Desired is an effect as a plan gives it.
@@ -89,7 +90,8 @@ func (ps *Performers) Of(j *Journal) (*Performer, error) {
 	if p := ps.byName[j.Performer]; p != nil {
 		return p, nil
 	}
-	return nil, fmt.Errorf("the operator has no performer %q; declare it, or set the annotation that abandons the owner's effects", j.Performer)
+	return nil, fmt.Errorf("the operator has no performer %q; declare it, or set the annotation %s on the owner",
+		j.Performer, wellknown.AnnotationAbandonEffects)
 }
 
 // ObserveIn returns the time until an effect's next observation; negative for never.
