@@ -19,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/builder/effects"
 	"github.com/armature-dev/armature/builder/effects/effectstest"
 	"github.com/armature-dev/armature/builder/record"
@@ -83,7 +84,7 @@ func TestEffectsInPhases(t *testing.T) {
 			return buildertest.NewReconciler(migrates(system.Through(c)), c, c.Now)
 		},
 		Invariants: []buildertest.Invariant{check},
-		World:      func(ctx context.Context, c client.Client) error { return check(ctx, c) },
+		Cluster:    world.Cluster(world.Options{}),
 		Requests:   []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(migrated(""))}},
 		Then: []buildertest.World{
 			precedes("v1"),

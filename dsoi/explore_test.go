@@ -5,26 +5,21 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // explored is a town in which everything may happen in any order.
 func explored(t *testing.T, spec string) buildertest.Scenario {
-	return buildertest.Scenario{
-		Scheme: townScheme(), Options: []buildertest.Option{withTowns}, Objects: []client.Object{newTown(t, spec)},
-		Requests: []reconcile.Request{townRequest}, World: buildertest.RollOut, Normalize: comparable,
-		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return buildertest.NewReconciler(theApp().Operator(nil), c, c.Now)
-		},
-	}
+	s := world.ScenarioOf(theApp().Operator, newTown(t, spec), townScheme(), withTowns)
+	s.Normalize = comparable
+	return s
 }
 
 func TestExploreAnInstall(t *testing.T) {
-	report := buildertest.Explore(t, explored(t, threeTypes("v1", "v1", "v1")), buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1)})
+	report := buildertest.Explore(t, explored(t, threeTypes("v1", "v1", "v1")), buildertest.Bounds{Crashes: 1, StaleReads: testsize.Pick(0, 1), WholeWorkloads: true})
 	assert.True(t, report.Exhausted)
 }
 
@@ -38,6 +33,6 @@ func TestExploreAnUpgrade(t *testing.T) {
 		unstructured.RemoveNestedField(obj.Object, "status", "upgrade")
 		return obj.GetKind() != "ControllerRevision" && comparable(obj)
 	}
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: testsize.Pick(0, 1), Edits: 1})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: testsize.Pick(0, 1), Edits: 1, WholeWorkloads: true})
 	assert.True(t, report.Exhausted)
 }

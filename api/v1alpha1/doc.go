@@ -13,4 +13,4 @@
 package v1alpha1
 
 //go:generate go tool -modfile=../../tools/gen/go.mod controller-gen object crd:generateEmbeddedObjectMeta=true paths=. output:crd:dir=../../config/crd
-//go:generate go run -C ../../tools/gen ./trimcrd -embedded env,shareVolumes,shareVolumeMounts,jobTemplate,template,DaemonJob.excludeNodeSelector,DaemonJob.selector,DaemonJob.podFailurePolicy,DaemonJob.successPolicy,DaemonJob.scheduling,resources,securityContext,resourceClaims,tolerations ../../config/crd
+//go:generate go run ../../tools/trimcrd -embedded env,shareVolumes,shareVolumeMounts,jobTemplate,template,DaemonJob.excludeNodeSelector,DaemonJob.selector,DaemonJob.podFailurePolicy,DaemonJob.successPolicy,DaemonJob.scheduling,resources,securityContext,resourceClaims,tolerations ../../config/crd

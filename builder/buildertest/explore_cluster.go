@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +28,9 @@ func (e *exploration) aroundOf(s *exploredState) (around, error) {
 	if known, ok := e.worlds[s.server]; ok {
 		return known, nil
 	}
+	if e.cluster == nil {
+		return around{}, nil
+	}
 	e.server.restore(s.server)
 	steps, next, err := e.cluster.Next()
 	if err != nil {
@@ -47,7 +51,7 @@ func (e *exploration) aroundOf(s *exploredState) (around, error) {
 // nowhere; of a controller's steps about one object, only the first one stands for all.
 func (e *exploration) reduced(a around) around {
 	for _, step := range a.steps {
-		if !e.seen[step.Kind] {
+		if !e.seen[step.Kind] && e.groupOf(step) == "" {
 			return around{steps: []ClusterStep{step}, next: a.next, alone: true}
 		}
 	}
@@ -64,7 +68,11 @@ func (e *exploration) reduced(a around) around {
 // groupOf returns what the steps have in common that are taken as one; empty for a step that is taken alone.
 func (e *exploration) groupOf(step ClusterStep) string {
 	switch {
-	case e.bounds.EachStep || !e.seen[step.Kind]:
+	case e.bounds.EachStep:
+		return ""
+	case e.bounds.WholeWorkloads && e.seesRoot(step):
+		return step.Root
+	case !e.seen[step.Kind]:
 		return ""
 	case e.bounds.Coarse && step.Root != "":
 		return step.Root
@@ -72,6 +80,17 @@ func (e *exploration) groupOf(step ClusterStep) string {
 		return ""
 	}
 	return step.Actor + ": reconcile " + step.Group
+}
+
+// seesRoot reports whether an operator or an invariant reads objects of the kind of a step's root.
+func (e *exploration) seesRoot(step ClusterStep) bool {
+	kind, _, _ := strings.Cut(step.Root, " ")
+	for seen := range e.seen {
+		if kind != "" && seen.Kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // nameOf returns the name of a step in a trace.
@@ -95,7 +114,10 @@ func (e *exploration) stepCluster(s *exploredState, name string) (*exploredState
 		return nil, nil, fmt.Errorf("the cluster: %w", err)
 	}
 	took := []string{first.Name}
-	changed := first // the last step that has changed the root
+	changed := first // a step after which only its actor continues, if it has changed the root
+	if e.bounds.WholeWorkloads {
+		changed.OfRoot = false
+	}
 	for group := e.groupOf(first); group != "" && !a.alone; {
 		steps, _, err := e.cluster.Next()
 		if err != nil {
@@ -110,7 +132,7 @@ func (e *exploration) stepCluster(s *exploredState, name string) (*exploredState
 		if err := steps[at].Run(e.ctx); err != nil {
 			return nil, nil, fmt.Errorf("the cluster: %w", err)
 		}
-		if !changed.OfRoot {
+		if !changed.OfRoot && !e.bounds.WholeWorkloads {
 			changed = steps[at]
 		}
 		if took = append(took, steps[at].Name); len(took) > maxGroup {

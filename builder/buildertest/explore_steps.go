@@ -238,7 +238,7 @@ func (e *exploration) wait(s *exploredState) (*exploredState, error) {
 // Independent implements search.System: the rest of the cluster takes local steps of different objects in any order, unless a later pass
 // may read a state in between.
 func (e *exploration) Independent(s *exploredState, a, b string) bool {
-	if s.stale < e.bounds.StaleReads || e.bounds.Coarse {
+	if s.stale < e.bounds.StaleReads || e.bounds.Coarse || e.bounds.WholeWorkloads {
 		return false
 	}
 	one, other := e.localStep(s, a), e.localStep(s, b)

@@ -22,6 +22,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/builder/effects"
 	"github.com/armature-dev/armature/builder/effects/effectstest"
 	"github.com/armature-dev/armature/events"
@@ -140,6 +141,7 @@ func TestEffectsSurviveACrashAnywhere(t *testing.T) {
 				Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 					return buildertest.NewReconciler(operator(outside.Through(c)), c, c.Now)
 				},
+				Cluster:  world.Cluster(world.Options{}),
 				Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(newOwner(""))}},
 				Then:     c.then,
 			}

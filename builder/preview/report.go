@@ -119,12 +119,13 @@ func (o Owner) IsDisrupted() bool {
 // ownerOf returns what a pass's result says of an owner.
 func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result, err error) Owner {
 	o := Owner{Kind: kind.Kind, Namespace: key.Namespace, Name: key.Name}
+	itself := store.Key{Group: kind.Group, Kind: kind.Kind, Namespace: key.Namespace, Name: key.Name}
 	for _, c := range res.Changes {
 		change := Change{Object: c.Key.String(), Operation: operations[c.Reason], Drift: c.Drift}
 		for _, f := range c.Fields {
 			change.Fields = append(change.Fields, Field(f))
 		}
-		if c.Reason == events.ReasonUpdated && c.Key == (store.Key{Group: kind.Group, Kind: kind.Kind, Namespace: key.Namespace, Name: key.Name}) {
+		if c.Reason == events.ReasonUpdated && c.Key == itself {
 			o.Status = change.Fields
 			continue
 		}

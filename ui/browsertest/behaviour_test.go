@@ -71,6 +71,17 @@ func TestRights(t *testing.T) {
 	p.sees("You may not create anything")
 }
 
+// TestWaitingJobs shows when a waiting job starts, or why that isn't known.
+func TestWaitingJobs(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	p.open(s.URL + "/queues")
+	p.sees("starts in")
+	p.sees("start not known")
+	p.sees("The start is not known: job ml/homework has no deadlineSeconds.")
+}
+
 // TestLogin asks for a token where there is no session, and tells the link's own words on loopback.
 func TestLogin(t *testing.T) {
 	s := fake(t)

@@ -8,12 +8,12 @@
 //   - "x-kubernetes-int-or-string" admits 99999999999, which [intstr.IntOrString] doesn't read.
 //   - The pattern of [resource.Quantity] admits 1E1.5, which it doesn't read, and 1E-999999999, which it reads for hours.
 //
-// [Unreadable] returns what it finds, so that the test of an operator is
+// [Check] fails the test of an operator for each of them:
 //
-//	found, err := crdtest.Unreadable(crd, func(version string) any { return &v1.Backup{} })
-//	require.NoError(t, err)
-//	assert.Empty(t, found)
+//	crdtest.Check(t, scheme, "../charts/backup/crds")
 //
 // The remedy is to narrow the schema: a pattern for a time, a pattern and maxLength for a quantity, minimum and maximum for a number or
-// text. The tool tools/gen/trimcrd does that to generated CRDs, in Armature's own go:generate lines.
+// text. The tool tools/trimcrd does that to generated CRDs. The projects of "armature new" run it:
+//
+//	//go:generate go tool trimcrd charts/backup/crds
 package crdtest

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,6 +30,8 @@ type Change struct {
 	Node string
 	// Options are the options of VerbDelete. The object's UID is always a precondition.
 	Options []client.DeleteOption
+
+	set *appsv1.StatefulSet // of a claim, which doesn't name it; nil: none
 }
 
 func create(obj client.Object) Change       { return Change{Verb: VerbCreate, Object: obj} }

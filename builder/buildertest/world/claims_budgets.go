@@ -14,10 +14,12 @@ func (volumeController) Changes(s *State) []Change {
 	var changes []Change
 	for _, claim := range All[*corev1.PersistentVolumeClaim](s) {
 		if claim.DeletionTimestamp == nil && claim.Status.Phase == corev1.ClaimPending {
-			changes = append(changes, updateStatus(changed(claim, func(c *corev1.PersistentVolumeClaim) {
+			bind := updateStatus(changed(claim, func(c *corev1.PersistentVolumeClaim) {
 				c.Status.Phase = corev1.ClaimBound
 				c.Status.Capacity, c.Status.AccessModes = c.Spec.Resources.Requests, c.Spec.AccessModes
-			})))
+			}))
+			bind.set = setOf(s, claim)
+			changes = append(changes, bind)
 		}
 	}
 	return changes

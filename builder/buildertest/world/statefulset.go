@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -105,7 +106,7 @@ func (y *statefulSync) newPod(ordinal int) []Change {
 		if !slices.ContainsFunc(present, func(c *corev1.PersistentVolumeClaim) bool {
 			return c.Namespace == claim.Namespace && c.Name == claim.Name
 		}) {
-			claims = append(claims, create(claim))
+			claims = append(claims, Change{Verb: VerbCreate, Object: claim, set: y.set})
 		}
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
@@ -210,4 +211,17 @@ func (y *statefulSync) writeStatus() []Change {
 		st.CurrentReplicas = st.UpdatedReplicas
 	}
 	return statusChange(y.set, &y.set.Status, st, func(o *appsv1.StatefulSet) { o.Status = *st })
+}
+
+// setOf returns the StatefulSet for which a claim was created; nil if there is none.
+func setOf(s *State, claim *corev1.PersistentVolumeClaim) *appsv1.StatefulSet {
+	for _, set := range All[*appsv1.StatefulSet](s) {
+		for _, template := range set.Spec.VolumeClaimTemplates {
+			number, found := strings.CutPrefix(claim.Name, template.Name+"-"+set.Name+"-")
+			if _, err := strconv.Atoi(number); found && err == nil && claim.Namespace == set.Namespace {
+				return set
+			}
+		}
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -76,7 +77,10 @@ func groupOf(actor, kind string, c Change) string {
 		return ""
 	}
 	name := c.Object.GetName()
-	if kind != owner {
+	switch {
+	case c.set != nil:
+		name = c.set.Name
+	case kind != owner:
 		if ref := metav1.GetControllerOfNoCopy(c.Object); ref != nil {
 			name = ref.Name
 		}
@@ -84,23 +88,38 @@ func groupOf(actor, kind string, c Change) string {
 	return fmt.Sprintf("%s %s/%s", owner, c.Object.GetNamespace(), name)
 }
 
-// rootOf names the workload that controls an object, or the object itself.
-func rootOf(kind string, obj client.Object) string {
-	name := obj.GetName()
-	if ref := metav1.GetControllerOfNoCopy(obj); ref != nil && slices.Contains(slices.Collect(maps.Values(workloads)), ref.Kind) {
-		kind, name = ref.Kind, ref.Name
+// rootOf names the workload to which the object of a change belongs, or the object itself. That of a Deployment's pod is the Deployment.
+func rootOf(s *State, kind string, c Change) string {
+	name := c.Object.GetName()
+	ref := metav1.GetControllerOfNoCopy(c.Object)
+	if c.set != nil {
+		kind, name, ref = "StatefulSet", c.set.Name, nil
 	}
-	return fmt.Sprintf("%s %s/%s", kind, obj.GetNamespace(), name)
+	for ref != nil && slices.Contains(slices.Collect(maps.Values(workloads)), ref.Kind) {
+		kind, name = ref.Kind, ref.Name
+		ref = controllerOfReplicaSet(s, ref.UID)
+	}
+	return fmt.Sprintf("%s %s/%s", kind, c.Object.GetNamespace(), name)
+}
+
+// controllerOfReplicaSet returns the controller of the ReplicaSet with a UID; nil if there is none.
+func controllerOfReplicaSet(s *State, uid types.UID) *metav1.OwnerReference {
+	for _, set := range All[*appsv1.ReplicaSet](s) {
+		if set.UID == uid {
+			return metav1.GetControllerOfNoCopy(set)
+		}
+	}
+	return nil
 }
 
 // stepOf returns the step that makes a change.
-func (w *World) stepOf(actor string, with client.Client, c Change) (Step, error) {
+func (w *World) stepOf(s *State, actor string, with client.Client, c Change) (Step, error) {
 	gvk, err := apiutil.GVKForObject(c.Object, w.scheme)
 	if err != nil {
 		return Step{}, err
 	}
 	return Step{
-		group: groupOf(actor, gvk.Kind, c), root: rootOf(gvk.Kind, c.Object),
+		group: groupOf(actor, gvk.Kind, c), root: rootOf(s, gvk.Kind, c),
 		Actor: actor, Does: string(c.Verb), Kind: gvk.GroupKind(), Namespace: c.Object.GetNamespace(), Name: c.Object.GetName(),
 		run: func(ctx context.Context) error {
 			err := c.apply(ctx, with)

@@ -91,7 +91,7 @@ func (w *World) look() ([]Step, time.Time, error) {
 	var steps []Step
 	for _, c := range w.controllers {
 		for _, change := range withinQuota(s, c.Changes(s)) {
-			step, err := w.stepOf(c.Name(), c.client, change)
+			step, err := w.stepOf(s, c.Name(), c.client, change)
 			if err != nil {
 				return nil, time.Time{}, err
 			}

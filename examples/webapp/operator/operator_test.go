@@ -16,10 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/events"
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 	"github.com/armature-dev/armature/examples/webapp/operator"
@@ -80,17 +79,7 @@ func scenario(t *testing.T) buildertest.Scenario {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1.AddToScheme(scheme))
-	owner := app(ptr.To[int32](2))
-	return buildertest.Scenario{
-		Scheme:   scheme,
-		Options:  []buildertest.Option{buildertest.WithCRDs("../config")},
-		Objects:  []client.Object{owner},
-		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(owner)}},
-		World:    buildertest.RollOut,
-		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return buildertest.NewReconciler(operator.Operator(nil), c, c.Now)
-		},
-	}
+	return world.ScenarioOf(operator.Operator, app(ptr.To[int32](2)), scheme, buildertest.WithCRDs("../config"))
 }
 
 func TestBecomesReady(t *testing.T) {
@@ -110,7 +99,7 @@ func TestCrashesAnywhere(t *testing.T) {
 func TestEveryOrder(t *testing.T) {
 	s := scenario(t)
 	s.Then = []buildertest.World{buildertest.Change(app(nil), func(app *v1.WebApp) { app.Spec.Image = "web:2" })}
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1, WholeWorkloads: true})
 	assert.True(t, report.Exhausted)
 }
 

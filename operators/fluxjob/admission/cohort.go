@@ -117,20 +117,7 @@ func (c *cohort) limits(quota *v1alpha1.FluxQuota) queue.Amounts {
 func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 	h := queue.Holder{
 		ID: queue.ID{Namespace: r.Namespace, Name: r.Name}, Setup: setup, Since: r.Time.Time,
-		Terminating: c.known.isTerminating(r), Holds: make(queue.Amounts, len(c.names)),
-	}
-	for i, name := range c.names {
-		switch name {
-		case needs.MiniClusters:
-			h.Holds[i] = 1
-		case needs.NumberOfPods:
-			h.Holds[i] = int64(r.Pods)
-		default:
-			resource := corev1.ResourceName(name)
-			if q, ok := r.Resources[resource]; ok {
-				h.Holds[i] = needs.Scaled(resource, q)
-			}
-		}
+		Terminating: c.known.isTerminating(r), Holds: c.holds(r),
 	}
 	if !c.decidesFor(r.Namespace) {
 		h.Priority = math.MaxInt32 // no job preempts what isn't known
@@ -142,6 +129,25 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 		}
 	}
 	return h
+}
+
+// holds returns what is reserved, as amounts.
+func (c *cohort) holds(r *v1alpha1.FluxReservation) queue.Amounts {
+	amounts := make(queue.Amounts, len(c.names))
+	for i, name := range c.names {
+		switch name {
+		case needs.MiniClusters:
+			amounts[i] = 1
+		case needs.NumberOfPods:
+			amounts[i] = int64(r.Pods)
+		default:
+			resource := corev1.ResourceName(name)
+			if q, ok := r.Resources[resource]; ok {
+				amounts[i] = needs.Scaled(resource, q)
+			}
+		}
+	}
+	return amounts
 }
 
 // addJobs adds the jobs that can be admitted in their current state, or could once their pods have terminated.

@@ -14,6 +14,7 @@
 //	validate.go      which specs are invalid
 //	manager.go       which manager has the queue
 //	takeover.go      how another manager refuses it, requests it, takes it over
+//	forecast.go      when waiting jobs are admitted, for those who show queues
 //
 // # How a share changes hands
 //

@@ -108,6 +108,11 @@ func upgrade(t *testing.T, former, next string, r *rand.Rand) {
 		}
 	}
 	assertUntouched(t, paused, first)
+	for _, said := range []string{"abort aborted", "abort aborted (no change)", "resume resumed", "resume resumed (no change)"} {
+		verb, end, _ := strings.Cut(said, " ")
+		out, errs, _ := p.armature("rollout", verb, "minicluster")
+		require.True(t, strings.HasSuffix(out, " "+end+"\n"), "%s%s", out, errs)
+	}
 
 	manager = p.start()
 	p.Eventually("the roll-out is complete", func() bool {

@@ -136,7 +136,7 @@ func (s *Server) Small(text string) {
 		"waiting": []M{{"position": 1, "namespace": "ml", "name": "homework" + text, "since": Ago(300), "priority": 5,
 			"reason": "WaitingForQuota" + text, "message": "It needs 4 pods, and 2 are free." + text, "eta": Ago(-600)},
 			{"position": 2, "namespace": "ops", "name": "reindex", "since": Ago(100), "reason": "BlockedByHeadOfQueue",
-				"message": "ml/homework is before it."}},
+				"message": "ml/homework is before it.", "etaUnknown": "job ml/homework has no deadlineSeconds" + text}},
 		"pending": 2}}))
 	s.Reply("GET /api/compare", 200, M{"a": flow, "b": row("JobFlow", "nightly-2"+text, M{"state": "Succeed", "tone": "good",
 		"counts": M{"total": 8, "succeeded": 8}}),

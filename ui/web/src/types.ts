@@ -199,6 +199,7 @@ export interface Waiting {
   reason?: string;
   message?: string;
   eta?: string;
+  etaUnknown?: string;
 }
 
 export interface Queue {

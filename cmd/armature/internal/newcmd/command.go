@@ -34,8 +34,8 @@ func New(version string) *cobra.Command {
 preview, metrics and health, a chart, an image, and a CI workflow. The Go command then adds the dependencies and generates the CRD
 and the role.
 
-The first plan runs a Deployment with a configuration. With --from the kind is that of an existing CustomResourceDefinition, which stays
-as it is; with --dsoi it is a distributed application that the engine of package dsoi installs and upgrades.`,
+The first plan runs a Deployment with a configuration. With --from the kind is that of an existing CustomResourceDefinition,
+and go generate narrows the definition to what the Go types read; with --dsoi it is a distributed application that the engine of package dsoi installs and upgrades.`,
 		Example: "  armature new backup --kind Backup --group example.com\n" +
 			"  armature new backup --from crd.yaml\n  armature new shop --kind Shop --group example.com --dsoi",
 		Args: cobra.ExactArgs(1),

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -60,11 +62,11 @@ type Waiter struct {
 
 // newQueues puts together what FluxSetups and FluxJobs tell; with the queues that jobs wait for and that don't exist, if wanted.
 func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing bool) []Queue {
-	byKey := map[[2]string]*v1alpha1.FluxJob{}
+	byKey := map[types.NamespacedName]*v1alpha1.FluxJob{}
 	waiting := map[string][]*v1alpha1.FluxJob{}
 	for i := range jobs {
 		job := &jobs[i]
-		byKey[[2]string{job.Namespace, job.Name}] = job
+		byKey[client.ObjectKeyFromObject(job)] = job
 		if name := WaitsIn(job); name != "" {
 			waiting[name] = append(waiting[name], job)
 		}
@@ -99,14 +101,14 @@ func NewMissing(name string, waiting []*v1alpha1.FluxJob) Queue {
 
 // NewQueue returns a queue as its FluxSetup tells it, with what the jobs tell that have their share, by namespace and name, and that
 // wait.
-func NewQueue(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, waiting []*v1alpha1.FluxJob) Queue {
+func NewQueue(setup *v1alpha1.FluxSetup, byKey map[types.NamespacedName]*v1alpha1.FluxJob, waiting []*v1alpha1.FluxJob) Queue {
 	q := Queue{Name: setup.Name, Manager: setup.Status.Manager, Usage: setup.Status.Usage}
 	if ready := meta.FindStatusCondition(setup.Status.Conditions, "Ready"); ready != nil {
 		q.Ready = ready.Reason
 	}
 	for _, r := range setup.Status.Reservations {
 		h := Holder{Namespace: r.Namespace, Name: r.Name, Since: r.Time.Time, Pods: r.Pods, Resources: r.Resources}
-		if job := byKey[[2]string{r.Namespace, r.Name}]; job != nil {
+		if job := byKey[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}]; job != nil {
 			h.State = string(job.Status.State)
 		}
 		if r.Evicted != nil {
@@ -119,12 +121,12 @@ func NewQueue(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, 
 }
 
 // newWaiting lists the line as the FluxSetup tells it, and the jobs that wait behind it or outside of it.
-func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob, jobs []*v1alpha1.FluxJob) []Waiter {
+func newWaiting(setup *v1alpha1.FluxSetup, byKey map[types.NamespacedName]*v1alpha1.FluxJob, jobs []*v1alpha1.FluxJob) []Waiter {
 	var all []Waiter
-	inLine := map[[2]string]bool{}
+	inLine := map[types.NamespacedName]bool{}
 	if setup != nil {
 		for i, place := range setup.Status.Queue {
-			key := [2]string{place.Namespace, place.Name}
+			key := types.NamespacedName{Namespace: place.Namespace, Name: place.Name}
 			inLine[key] = true
 			w := Waiter{Namespace: place.Namespace, Name: place.Name}
 			if job := byKey[key]; job != nil {
@@ -138,7 +140,7 @@ func newWaiting(setup *v1alpha1.FluxSetup, byKey map[[2]string]*v1alpha1.FluxJob
 		}
 	}
 	for _, job := range jobs {
-		if !inLine[[2]string{job.Namespace, job.Name}] {
+		if !inLine[client.ObjectKeyFromObject(job)] {
 			all = append(all, newWaiter(job))
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/armature-dev/armature/builder/record"
@@ -47,18 +48,18 @@ kubectl, and the permission to create pods/portforward in the manager's namespac
 		Example: "  armature record jobflow/nightly -o nightly.json\n  armature record jobflow nightly | jq '.items[].error'",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := context.WithCancel(cmd.Context())
-			defer stop()
 			owner, err := ownerOf(kube, args)
 			if err != nil {
 				return err
 			}
 			if address == "" {
-				if address, err = reach(ctx, kube, owner, port); err != nil {
+				var stop func()
+				if address, stop, err = reach(cmd.Context(), kube, owner, port); err != nil {
 					return err
 				}
+				defer stop()
 			}
-			list, err := fetch(ctx, address, owner)
+			list, err := fetch(cmd.Context(), address, owner)
 			if err != nil {
 				return err
 			}
@@ -109,18 +110,20 @@ func ownerOf(kube *genericclioptions.ConfigFlags, args []string) (record.Owner, 
 }
 
 // reach returns a local address of the leader that runs the objects of a kind.
-func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, owner record.Owner, port int) (string, error) {
+func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, owner record.Owner, port int) (
+	address string, stop func(), err error,
+) {
 	cluster, err := connect.Open(kube)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	managers, err := leader.Read(ctx, cluster.Client)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	m, err := leaderOf(managers, owner)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	pod, _, _ := strings.Cut(m.Holder, "_") // the host's name and a unique number
 	return tunnel(ctx, kube, m.Namespace, pod, port)
@@ -178,7 +181,7 @@ func fetch(ctx context.Context, address string, owner record.Owner) (*record.Lis
 	}
 	if len(list.Items) == 0 {
 		return nil, fmt.Errorf("the manager has no recorded pass over %s %s: it keeps only the last ones that wrote something or failed, "+
-			"since its start", owner.Kind, owner.Name)
+			"since its start", owner.Kind, types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name})
 	}
 	return list, nil
 }

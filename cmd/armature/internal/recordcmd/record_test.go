@@ -6,7 +6,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,14 +53,22 @@ func TestTunnel(t *testing.T) {
 	*kube.Context = "prod"
 
 	kubectl(`case "$*" in "port-forward --address=127.0.0.1 --namespace=ns pod/pod-1 :8082 --context=prod") ;; *) echo "$*" >&2; exit 1;; esac
+echo $$ >` + dir + `/pid
 echo "Forwarding from 127.0.0.1:4321 -> 8082"
 exec sleep 60`)
-	address, err := tunnel(t.Context(), kube, "ns", "pod-1", Port)
+	address, stop, err := tunnel(t.Context(), kube, "ns", "pod-1", Port)
 	require.NoError(t, err)
 	assert.Equal(t, "127.0.0.1:4321", address)
+	text, err := os.ReadFile(filepath.Join(dir, "pid")) //nolint:gosec // of this test
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	assert.NoError(t, syscall.Kill(pid, 0), "it runs")
+	stop()
+	assert.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "the command leaves no kubectl behind")
 
 	kubectl(`echo "error: pods is forbidden" >&2; exit 1`)
-	_, err = tunnel(t.Context(), kube, "ns", "pod-1", Port)
+	_, _, err = tunnel(t.Context(), kube, "ns", "pod-1", Port)
 	assert.ErrorContains(t, err, "kubectl port-forward to pod ns/pod-1: exit status 1\nerror: pods is forbidden")
 }
 
@@ -76,7 +86,7 @@ func TestFetchAndSave(t *testing.T) {
 	owner := record.Owner{Kind: "JobFlow", Namespace: "default", Name: "nightly"}
 
 	_, err := fetch(t.Context(), address, owner)
-	assert.ErrorContains(t, err, "the manager has no recorded pass over JobFlow nightly")
+	assert.ErrorContains(t, err, "the manager has no recorded pass over JobFlow default/nightly")
 	answer.Items = recordedPasses(t, "jobflow").Items
 	list, err := fetch(t.Context(), address, owner)
 	require.NoError(t, err)

@@ -48,7 +48,7 @@ one unless --pass selects another: it fails if the plan is invalid, or if it isn
 				return err
 			}
 			if number < 0 || number > len(list.Items) {
-				return fmt.Errorf("--pass is %d; %s has %d passes", number, args[0], len(list.Items))
+				return fmt.Errorf("--pass is %d; accepted are 1 to %d, the passes in %s", number, len(list.Items), args[0])
 			}
 			if number > 0 {
 				list.Items = list.Items[number-1 : number]
@@ -94,8 +94,9 @@ func readFile(file string, stdin io.Reader) (*record.List, error) {
 
 // outcome is the outcome of the replay of one pass, as JSON.
 type outcome struct {
-	Owner       string              `json:"owner"`
-	Time        string              `json:"time"`
+	Owner string `json:"owner"`
+	Time  string `json:"time"`
+	// Differences are null if the pass can't be replayed, and empty for the same plan.
 	Differences []record.Difference `json:"differences"`
 	// Error is why the pass can't be replayed.
 	Error string `json:"error,omitempty"`
@@ -131,6 +132,7 @@ func replay(list *record.List, out io.Writer, format *output.Flag) error {
 				return err
 			}
 		default:
+			o.Differences = []record.Difference{}
 			fmt.Fprintf(&text, "same plan\n")
 		}
 		all = append(all, o)

@@ -17,9 +17,11 @@ import (
 // forwarding is what kubectl says of a port that it forwards.
 var forwarding = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) -> `)
 
-// tunnel forwards a local port to a port of a pod until ctx ends, and returns the local address. It runs kubectl, which has the
-// libraries for that.
-func tunnel(ctx context.Context, kube *genericclioptions.ConfigFlags, namespace, pod string, port int) (address string, err error) {
+// tunnel forwards a local port to a port of a pod until stop is called, and returns the local address. It runs kubectl, which has the
+// libraries for that. stop returns when kubectl has ended.
+func tunnel(ctx context.Context, kube *genericclioptions.ConfigFlags, namespace, pod string, port int) (
+	address string, stop func(), err error,
+) {
 	args := []string{"port-forward", "--address=127.0.0.1", "--namespace=" + namespace, "pod/" + pod, ":" + strconv.Itoa(port)}
 	for name, value := range map[string]*string{
 		"kubeconfig": kube.KubeConfig, "context": kube.Context, "cluster": kube.ClusterName, "user": kube.AuthInfoName,
@@ -34,20 +36,19 @@ func tunnel(ctx context.Context, kube *genericclioptions.ConfigFlags, namespace,
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", fmt.Errorf("run kubectl port-forward, which reaches the manager's pod: %w", err)
+		return "", nil, fmt.Errorf("run kubectl port-forward, which reaches the manager's pod: %w", err)
 	}
-	context.AfterFunc(ctx, func() { _ = cmd.Wait() })
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if found := forwarding.FindStringSubmatch(lines.Text()); found != nil {
-			return found[1], nil
+			return found[1], func() { _, _ = cmd.Process.Kill(), cmd.Wait() }, nil
 		}
 	}
 	err = errors.Join(cmd.Wait(), errors.New(strings.TrimSpace(errs.String())))
-	return "", fmt.Errorf("kubectl port-forward to pod %s/%s: %w\nif the manager runs outside of the cluster, "+
+	return "", nil, fmt.Errorf("kubectl port-forward to pod %s/%s: %w\nif the manager runs outside of the cluster, "+
 		"name its --record-bind-address with --address",
 		namespace, pod, err)
 }

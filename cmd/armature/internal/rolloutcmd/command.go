@@ -93,11 +93,16 @@ Without the name of an operator, the command is about all roll-outs that aren't 
 			}
 			var errs []error
 			for _, r := range all {
+				was := r.State
 				if err := decide(cmd.Context(), c, r); err != nil {
 					errs = append(errs, err)
 					continue
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: roll-out %s %s\n", r.Operator, r.ID, done)
+				noChange := ""
+				if r.State == was {
+					noChange = " (no change)"
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: roll-out %s %s%s\n", r.Operator, r.ID, done, noChange)
 			}
 			return errors.Join(errs...)
 		},

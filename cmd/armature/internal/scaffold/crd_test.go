@@ -36,6 +36,7 @@ func TestTypesOfASchema(t *testing.T) {
     active: {type: boolean, default: true},
     when: {type: string, format: date-time},
     port: {x-kubernetes-int-or-string: true},
+    memory: {x-kubernetes-int-or-string: true, pattern: "^([0-9]+)(m|Ki|Mi)?$"},
     any: {x-kubernetes-preserve-unknown-fields: true},
     labels: {type: object, additionalProperties: {type: string}},
     part: {type: object, required: [name], properties: {name: {type: string, minLength: 5}, list: {type: array, items: {type: object, properties: {a-b: {type: number}}}}}}}},
@@ -46,7 +47,8 @@ func TestTypesOfASchema(t *testing.T) {
 	assert.Equal(t, "v1beta1", k.APIVersion)
 	for _, line := range []string{
 		"Size int32 `json:\"size\"`", "Big *int64 `json:\"big,omitempty\"`", "Mode string `json:\"mode\"`", "Active *bool `json:\"active,omitempty\"`",
-		"When *metav1.Time `json:\"when,omitempty\"`", "Port intstr.IntOrString `json:\"port\"`", "Any *apiextensionsv1.JSON `json:\"any,omitempty\"`",
+		"When *metav1.Time `json:\"when,omitempty\"`", "Port intstr.IntOrString `json:\"port\"`", "Memory *resource.Quantity `json:\"memory,omitempty\"`",
+		"Any *apiextensionsv1.JSON `json:\"any,omitempty\"`",
 		"Labels map[string]string `json:\"labels,omitempty\"`", "Part TestSpecPart `json:\"part\"`", "List []TestSpecPartListItem `json:\"list,omitempty\"`",
 		"AB *float64 `json:\"a-b,omitempty\"`", "Conditions []metav1.Condition `json:\"conditions,omitempty\"`",
 	} {

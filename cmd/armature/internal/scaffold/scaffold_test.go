@@ -64,10 +64,13 @@ func TestProjectOfTwoKinds(t *testing.T) {
 	main, err := os.ReadFile(filepath.Join(dir, "main.go"))
 	require.NoError(t, err)
 	commands := regexp.MustCompile(`(?m)^//go:generate go (.*)$`).FindAllStringSubmatch(string(main), -1)
-	require.Len(t, commands, 2)
+	require.Len(t, commands, 3)
 	for _, command := range commands {
 		args := strings.Fields(command[1])
-		if args[0] == "tool" {
+		switch {
+		case args[0] == "tool" && args[1] == "trimcrd":
+			args = append([]string{"run", "github.com/armature-dev/armature/tools/trimcrd"}, args[2:]...)
+		case args[0] == "tool":
 			args = append([]string{"tool", "-modfile=" + tools}, args[1:]...)
 		}
 		run(dir, args...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,6 +26,7 @@ const (
 	importMeta   = `metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"`
 	importJSON   = `apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"`
 	importIntStr = `"k8s.io/apimachinery/pkg/util/intstr"`
+	importQuant  = `"k8s.io/apimachinery/pkg/api/resource"`
 )
 
 // newSchema returns the types of a kind's spec and status, and whether the status has conditions.
@@ -96,6 +98,8 @@ func (t *typist) typeOf(name string, schema *apiextensionsv1.JSONSchemaProps) st
 	anything := func() string { return use(importJSON, "apiextensionsv1.JSON") }
 	preserves := schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
 	switch {
+	case schema.XIntOrString && isQuantity(schema.Pattern):
+		return use(importQuant, "resource.Quantity")
 	case schema.XIntOrString:
 		return use(importIntStr, "intstr.IntOrString")
 	case preserves || schema.XEmbeddedResource:
@@ -137,6 +141,12 @@ func (t *typist) typeOf(name string, schema *apiextensionsv1.JSONSchemaProps) st
 		}
 	}
 	return anything()
+}
+
+// isQuantity reports whether a pattern is that of a resource.Quantity, such as 100m or 1Ki.
+func isQuantity(pattern string) bool {
+	re, err := regexp.Compile(pattern)
+	return err == nil && pattern != "" && re.MatchString("100m") && re.MatchString("1Ki") && !re.MatchString("50%")
 }
 
 // isConditions reports whether a schema is that of a list of metav1.Condition.

@@ -2,7 +2,10 @@ package uiserver
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -10,9 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/cmd/armature/internal/queuecmd"
+	"github.com/armature-dev/armature/operators/fluxjob/admission"
 )
 
 // queueView is a queue as "armature queue" shows it, and what pictures of it need beside.
@@ -39,10 +44,11 @@ type holderView struct {
 	Ends *time.Time `json:"ends,omitempty"`
 }
 
-// waiterView is a job that waits, and when it is admitted at the latest, if that can be known.
+// waiterView is a job that waits, and when it is admitted if those before it run until their deadlines, or why that isn't known.
 type waiterView struct {
 	queuecmd.Waiter
-	ETA *time.Time `json:"eta,omitempty"`
+	ETA        *time.Time `json:"eta,omitempty"`
+	ETAUnknown string     `json:"etaUnknown,omitempty"`
 }
 
 // setupOf and fluxJobOf keep what queues are made of.
@@ -61,8 +67,8 @@ func fluxJobOf(u *unstructured.Unstructured) *v1alpha1.FluxJob {
 	job.Namespace, job.Name, job.UID, job.Labels = u.GetNamespace(), u.GetName(), u.GetUID(), full.Labels
 	job.CreationTimestamp, job.Status = full.CreationTimestamp, full.Status
 	job.Spec.Queue, job.Spec.Priority, job.Spec.DeadlineSeconds = full.Spec.Queue, full.Spec.Priority, full.Spec.DeadlineSeconds
-	if full.Spec.MiniCluster != nil && job.Spec.DeadlineSeconds == nil {
-		job.Spec.DeadlineSeconds = full.Spec.MiniCluster.DeadlineSeconds
+	if job.Status.CompletionTime == nil { // what it needs, and for how long
+		job.Spec.Size, job.Spec.Resources, job.Spec.MiniCluster = full.Spec.Size, full.Spec.Resources, full.Spec.MiniCluster
 	}
 	return job
 }
@@ -72,9 +78,9 @@ type queueBook struct {
 	setups  map[string]*v1alpha1.FluxSetup
 	names   map[types.UID]string
 	jobs    map[types.UID]*v1alpha1.FluxJob
-	byKey   map[[2]string]*v1alpha1.FluxJob
+	byKey   map[types.NamespacedName]*v1alpha1.FluxJob
 	waiting map[string]map[types.UID]*v1alpha1.FluxJob
-	holders map[[2]string]string // the queue in which a job has its share
+	holders map[types.NamespacedName]string // the queue in which a job has its share
 	sent    map[string][]byte
 	touched map[string]bool
 }
@@ -82,8 +88,8 @@ type queueBook struct {
 func newQueueBook() *queueBook {
 	return &queueBook{
 		setups: map[string]*v1alpha1.FluxSetup{}, names: map[types.UID]string{}, jobs: map[types.UID]*v1alpha1.FluxJob{},
-		byKey: map[[2]string]*v1alpha1.FluxJob{}, waiting: map[string]map[types.UID]*v1alpha1.FluxJob{},
-		holders: map[[2]string]string{}, sent: map[string][]byte{}, touched: map[string]bool{},
+		byKey: map[types.NamespacedName]*v1alpha1.FluxJob{}, waiting: map[string]map[types.UID]*v1alpha1.FluxJob{},
+		holders: map[types.NamespacedName]string{}, sent: map[string][]byte{}, touched: map[string]bool{},
 	}
 }
 
@@ -91,16 +97,18 @@ func newQueueBook() *queueBook {
 func (b *queueBook) take(setups changes[*v1alpha1.FluxSetup], jobs changes[*v1alpha1.FluxJob]) {
 	for _, uid := range setups.gone {
 		if name, ok := b.names[uid]; ok && b.setups[name] != nil && b.setups[name].UID == uid {
+			b.release(b.setups[name])
 			delete(b.setups, name)
 			b.touched[name] = true
 		}
 		delete(b.names, uid)
 	}
 	for _, setup := range setups.set {
+		b.release(b.setups[setup.Name])
 		b.setups[setup.Name], b.names[setup.UID] = setup, setup.Name
 		b.touched[setup.Name] = true
 		for _, r := range setup.Status.Reservations {
-			b.holders[[2]string{r.Namespace, r.Name}] = setup.Name
+			b.holders[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}] = setup.Name
 		}
 	}
 	for _, uid := range jobs.gone {
@@ -108,7 +116,7 @@ func (b *queueBook) take(setups changes[*v1alpha1.FluxSetup], jobs changes[*v1al
 	}
 	for _, job := range jobs.set {
 		b.forget(job.UID)
-		b.jobs[job.UID], b.byKey[[2]string{job.Namespace, job.Name}] = job, job
+		b.jobs[job.UID], b.byKey[client.ObjectKeyFromObject(job)] = job, job
 		if name := queuecmd.WaitsIn(job); name != "" {
 			if b.waiting[name] == nil {
 				b.waiting[name] = map[types.UID]*v1alpha1.FluxJob{}
@@ -119,9 +127,21 @@ func (b *queueBook) take(setups changes[*v1alpha1.FluxSetup], jobs changes[*v1al
 	}
 }
 
+// release forgets who holds a share of a queue, nil if it isn't known.
+func (b *queueBook) release(setup *v1alpha1.FluxSetup) {
+	if setup == nil {
+		return
+	}
+	for _, r := range setup.Status.Reservations {
+		if key := (types.NamespacedName{Namespace: r.Namespace, Name: r.Name}); b.holders[key] == setup.Name {
+			delete(b.holders, key)
+		}
+	}
+}
+
 // touch has the queues of a job written again.
 func (b *queueBook) touch(job *v1alpha1.FluxJob) {
-	for _, name := range []string{queuecmd.WaitsIn(job), job.Status.Queue, b.holders[[2]string{job.Namespace, job.Name}]} {
+	for _, name := range []string{queuecmd.WaitsIn(job), job.Status.Queue, b.holders[client.ObjectKeyFromObject(job)]} {
 		if name != "" {
 			b.touched[name] = true
 		}
@@ -135,7 +155,7 @@ func (b *queueBook) forget(uid types.UID) {
 	}
 	b.touch(job)
 	delete(b.jobs, uid)
-	if key := [2]string{job.Namespace, job.Name}; b.byKey[key] == job {
+	if key := client.ObjectKeyFromObject(job); b.byKey[key] == job {
 		delete(b.byKey, key)
 	}
 	if name := queuecmd.WaitsIn(job); name != "" {
@@ -145,10 +165,11 @@ func (b *queueBook) forget(uid types.UID) {
 	}
 }
 
-// news returns the queues that look different now, and those that are gone.
-func (b *queueBook) news() (changed []queueView, gone []string) {
+// news returns the queues that look different at a time, and those that are gone.
+func (b *queueBook) news(now time.Time) (changed []queueView, gone []string) {
+	forecasts := b.forecasts(now)
 	for name := range b.touched {
-		v, exists := b.view(name)
+		v, exists := b.view(name, forecasts)
 		if !exists {
 			if b.sent[name] != nil {
 				gone = append(gone, name)
@@ -168,8 +189,31 @@ func (b *queueBook) news() (changed []queueView, gone []string) {
 	return changed, gone
 }
 
+// forecasts simulates the touched queues. Those of their cohorts are touched as well: what one lends, another borrows.
+func (b *queueBook) forecasts(now time.Time) map[types.NamespacedName]admission.Forecast {
+	cohorts := map[string][]*v1alpha1.FluxSetup{} // by name; a queue without a cohort is alone, as "/NAME"
+	key := func(setup *v1alpha1.FluxSetup) string { return cmp.Or(setup.Spec.Cohort, "/"+setup.Name) }
+	for name := range b.touched {
+		if setup := b.setups[name]; setup != nil {
+			cohorts[key(setup)] = nil
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.setups)) {
+		setup := b.setups[name]
+		if of, ok := cohorts[key(setup)]; ok {
+			cohorts[key(setup)] = append(of, setup)
+			b.touched[name] = true
+		}
+	}
+	all := map[types.NamespacedName]admission.Forecast{}
+	for _, setups := range cohorts {
+		maps.Copy(all, admission.Forecasts(setups, b.byKey, now))
+	}
+	return all
+}
+
 // view is a queue as it is now.
-func (b *queueBook) view(name string) (queueView, bool) {
+func (b *queueBook) view(name string, forecasts map[types.NamespacedName]admission.Forecast) (queueView, bool) {
 	waiting := make([]*v1alpha1.FluxJob, 0, len(b.waiting[name]))
 	for _, job := range b.waiting[name] {
 		waiting = append(waiting, job)
@@ -180,7 +224,7 @@ func (b *queueBook) view(name string) (queueView, bool) {
 		return queueView{}, false
 	case setup == nil:
 		v := queueView{Queue: queuecmd.NewMissing(name, waiting), Pending: int32(len(waiting))} //nolint:gosec // at most maxObjects
-		v.addTimes(b.byKey)
+		v.addTimes(b.byKey, forecasts)
 		return v, true
 	}
 	v := queueView{
@@ -194,31 +238,32 @@ func (b *queueBook) view(name string) (queueView, bool) {
 		}
 		v.Usage = append(v.Usage, usageView{u, share})
 	}
-	v.addTimes(b.byKey)
+	v.addTimes(b.byKey, forecasts)
 	return v, true
 }
 
-// addTimes adds when jobs end at the latest. If all that have their share have a deadline, all of the quota is free after the last one,
-// and the first one that waits is admitted then at the latest, unless it is larger than the quota.
-func (v *queueView) addTimes(byKey map[[2]string]*v1alpha1.FluxJob) {
-	var last time.Time
-	all := true
+// addTimes adds when jobs end at the latest, and when those that wait are admitted.
+func (v *queueView) addTimes(byKey map[types.NamespacedName]*v1alpha1.FluxJob, forecasts map[types.NamespacedName]admission.Forecast) {
 	for _, h := range v.Queue.Holding {
 		of := holderView{Holder: h}
-		if job := byKey[[2]string{h.Namespace, h.Name}]; job != nil && job.Spec.DeadlineSeconds != nil {
-			ends := h.Since.Add(time.Duration(*job.Spec.DeadlineSeconds) * time.Second)
-			of.Ends = &ends
-			if ends.After(last) {
-				last = ends
+		if job := byKey[types.NamespacedName{Namespace: h.Namespace, Name: h.Name}]; job != nil {
+			if ends := admission.Deadline(job, h.Since); !ends.IsZero() {
+				of.Ends = &ends
 			}
 		}
-		all = all && of.Ends != nil
 		v.Holding = append(v.Holding, of)
 	}
 	for _, w := range v.Queue.Waiting {
 		of := waiterView{Waiter: w}
-		if w.Position == 1 && all && !last.IsZero() && w.Reason == v1alpha1.ReasonWaitingForQuota {
-			of.ETA = &last
+		switch forecast, ok := forecasts[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}]; {
+		case !forecast.Admitted.IsZero():
+			of.ETA = &forecast.Admitted
+		case ok:
+			of.ETAUnknown = forecast.Unknown
+		case w.Position > 0:
+			of.ETAUnknown = fmt.Sprintf("only the first %d jobs of a queue are forecast", v1alpha1.MaxFluxQueueEntries)
+		default:
+			of.ETAUnknown = "it isn't in the queue"
 		}
 		v.Waiting = append(v.Waiting, of)
 	}
@@ -253,7 +298,9 @@ func (s *server) streamQueues(w http.ResponseWriter, r *http.Request, v *Viewer)
 			book.take(changes[*v1alpha1.FluxSetup]{}, j)
 			synced = synced && j.synced
 		}
-		changed, gone := book.news()
+		began := time.Now()
+		changed, gone := book.news(began.UTC().Truncate(time.Second))
+		out.rest = busyShare * time.Since(began) // simulations take at most a tenth of the time, however many queues there are
 		sendAll(out, "set", changed)
 		sendAll(out, "gone", gone)
 		return synced

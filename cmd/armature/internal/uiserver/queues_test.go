@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -22,15 +24,15 @@ func waitingJob(name, queue string) *v1alpha1.FluxJob {
 func TestQueuesAreLive(t *testing.T) {
 	api := newAPI(t)
 	c := api.Client()
-	begun := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	begun := metav1.NewTime(time.Now().UTC().Truncate(time.Second))
 	setup := &v1alpha1.FluxSetup{}
-	setup.Name = "batch"
+	setup.Name, setup.Spec.Quota.Pods = "batch", ptr.To[int32](4)
 	require.NoError(t, c.Create(t.Context(), setup))
 	idle := &v1alpha1.FluxSetup{}
 	idle.Name = "idle"
 	require.NoError(t, c.Create(t.Context(), idle))
-	runs, deadline := waitingJob("runs", "batch"), int64(60)
-	runs.Spec.DeadlineSeconds = &deadline
+	runs := waitingJob("runs", "batch")
+	runs.Spec.DeadlineSeconds = ptr.To[int64](3600)
 	require.NoError(t, c.Create(t.Context(), runs))
 	setup.Status = v1alpha1.FluxSetupStatus{
 		PendingWorkloads: 1,
@@ -38,14 +40,21 @@ func TestQueuesAreLive(t *testing.T) {
 			Name: "pods", Quota: resource.MustParse("4"), Used: resource.MustParse("3"), Free: resource.MustParse("1"),
 		}},
 		Reservations: []v1alpha1.FluxReservation{{Namespace: "a", Name: "runs", UID: runs.UID, Time: begun, Pods: 3}},
-		Queue:        []v1alpha1.FluxQueueEntry{{Namespace: "a", Name: "waits", Reason: v1alpha1.ReasonWaitingForQuota, Resource: "pods"}},
+		Queue: []v1alpha1.FluxQueueEntry{
+			{Namespace: "a", Name: "waits", Reason: v1alpha1.ReasonWaitingForQuota, Resource: "pods"},
+			{Namespace: "a", Name: "waits-behind", Reason: v1alpha1.ReasonWaitingForQuota, Resource: "pods"},
+		},
 	}
 	require.NoError(t, c.Status().Update(t.Context(), setup))
 
 	l := newSite(t, api).listen("/api/stream/queues")
 	l.until("synced", nil)
 	waits := waitingJob("waits", "batch")
+	waits.Spec.Size = ptr.To[int32](2)
 	require.NoError(t, c.Create(t.Context(), waits))
+	behind := waitingJob("waits-behind", "batch") // in order also if both are created in the same second
+	behind.Spec.Size = ptr.To[int32](4)
+	require.NoError(t, c.Create(t.Context(), behind))
 	position := int32(1)
 	waits.Status.Position = &position
 	waits.Status.Conditions = []metav1.Condition{{
@@ -57,9 +66,13 @@ func TestQueuesAreLive(t *testing.T) {
 	q := changed[0]
 	assert.Equal(t, "batch", q.Name)
 	assert.InDelta(t, 0.75, q.Usage[0].Share, 0.001)
-	end := begun.Add(time.Minute)
+	end := begun.Add(time.Hour)
 	assert.Equal(t, end, *q.Holding[0].Ends)
-	assert.Equal(t, end, *q.Waiting[0].ETA, "when the last deadline has passed, all of the quota is free")
+	require.NotNil(t, q.Waiting[0].ETA, q.Waiting[0].ETAUnknown)
+	assert.Equal(t, end, *q.Waiting[0].ETA)
+	assert.Empty(t, q.Waiting[0].ETAUnknown)
+	assert.Nil(t, q.Waiting[1].ETA)
+	assert.Equal(t, "job a/waits has no deadlineSeconds", q.Waiting[1].ETAUnknown)
 
 	lost := waitingJob("lost", "gone")
 	require.NoError(t, c.Create(t.Context(), lost))
@@ -68,4 +81,23 @@ func TestQueuesAreLive(t *testing.T) {
 	assert.Contains(t, l.until("set", has(`"gone"`)), `"missing":true`)
 	require.NoError(t, c.Delete(t.Context(), lost))
 	assert.JSONEq(t, `["gone"]`, l.until("gone", nil))
+}
+
+// A stream is open for days: it keeps nothing of the jobs that have left.
+func TestWhatLeavesAQueueIsForgotten(t *testing.T) {
+	version := func(holders ...string) *v1alpha1.FluxSetup {
+		setup := &v1alpha1.FluxSetup{}
+		setup.Name, setup.UID = "batch", "u"
+		for _, name := range holders {
+			setup.Status.Reservations = append(setup.Status.Reservations, v1alpha1.FluxReservation{Namespace: "a", Name: name})
+		}
+		return setup
+	}
+	b := newQueueBook()
+	for _, setup := range []*v1alpha1.FluxSetup{version("x", "y"), version("y", "z")} {
+		b.take(changes[*v1alpha1.FluxSetup]{set: []*v1alpha1.FluxSetup{setup}}, changes[*v1alpha1.FluxJob]{})
+	}
+	assert.Equal(t, map[types.NamespacedName]string{{Namespace: "a", Name: "y"}: "batch", {Namespace: "a", Name: "z"}: "batch"}, b.holders)
+	b.take(changes[*v1alpha1.FluxSetup]{gone: []types.UID{"u"}}, changes[*v1alpha1.FluxJob]{})
+	assert.Empty(t, b.holders)
 }

@@ -28,6 +28,8 @@ type stream struct {
 	wake    chan struct{}
 	err     error
 	synced  bool
+	// rest is the shortest time until news is looked for again, set by what is expensive. Shorter ones than settle have no effect.
+	rest time.Duration
 }
 
 func newStream(w http.ResponseWriter, r *http.Request) *stream {
@@ -96,7 +98,7 @@ func (s *stream) run(v *Viewer, news func() (synced bool)) {
 		select { // what comes meanwhile is one message
 		case <-s.r.Context().Done():
 			return
-		case <-time.After(settle):
+		case <-time.After(max(settle, s.rest)):
 		}
 	}
 }

@@ -6,4 +6,4 @@
 package v1
 
 //go:generate go tool -modfile=../../../../tools/gen/go.mod controller-gen object crd paths=. output:crd:dir=../../config
-//go:generate go run -C ../../../../tools/gen ./trimcrd ../../examples/kvstore/config
+//go:generate go run ../../../../tools/trimcrd ../../config

@@ -5,4 +5,4 @@
 package v1beta1
 
 //go:generate go tool -modfile=../../../../tools/gen/go.mod controller-gen object crd paths=. output:crd:dir=../../config
-//go:generate go run -C ../../../../tools/gen ./trimcrd ../../examples/pinot/config
+//go:generate go run ../../../../tools/trimcrd ../../config

@@ -5,4 +5,4 @@
 package v1
 
 //go:generate go tool -modfile=../../../../tools/gen/go.mod controller-gen object crd:generateEmbeddedObjectMeta=true paths=. output:crd:dir=../../config
-//go:generate go run -C ../../../../tools/gen ./trimcrd -embedded template ../../examples/tfjob/config
+//go:generate go run ../../../../tools/trimcrd -embedded template ../../config

@@ -152,7 +152,9 @@ function QueueCard({ q }: { q: Queue }) {
                 </span>
                 <span class="eta">
                   {w.eta ? (
-                    <span title={clock(w.eta)}>starts in {span(time(w.eta) - now.value)}</span>
+                    <span title={`${clock(w.eta)}, if the jobs before it run until their deadlines`}>
+                      {time(w.eta) > now.value ? `starts in ${span(time(w.eta) - now.value)}` : "starts now"}
+                    </span>
                   ) : (
                     <span class="dim">start not known</span>
                   )}
@@ -160,6 +162,7 @@ function QueueCard({ q }: { q: Queue }) {
                 <p>
                   <b>{w.reason}</b> {w.message}
                 </p>
+                {w.etaUnknown && <p>The start is not known: {w.etaUnknown}.</p>}
               </li>
             ))}
           </ol>

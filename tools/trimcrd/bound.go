@@ -1,6 +1,9 @@
 package main
 
-import "math"
+import (
+	"math"
+	"regexp"
+)
 
 // The API server never decodes a custom resource into its Go type, so a schema must admit nothing that the Go type doesn't read: one such
 // object fails each list and each watch of its kind, and so stops an operator for all namespaces. controller-gen generates wider
@@ -33,7 +36,7 @@ func bound(v any) {
 		case v["pattern"] == anyQuantity:
 			v["pattern"] = aQuantity
 			setDefault(v, "maxLength", 64)
-		case intOrString && v["pattern"] == nil: // an intstr.IntOrString, whose number is an int32
+		case intOrString && !isQuantity(v["pattern"]): // an intstr.IntOrString, whose number is an int32
 			setDefault(v, "minimum", math.MinInt32)
 			setDefault(v, "maximum", math.MaxInt32)
 		}
@@ -41,6 +44,16 @@ func bound(v any) {
 			bound(child)
 		}
 	}
+}
+
+// isQuantity reports whether a pattern is that of a resource.Quantity, perhaps one that an author has narrowed already.
+func isQuantity(pattern any) bool {
+	text, ok := pattern.(string)
+	if !ok {
+		return false
+	}
+	re, err := regexp.Compile(text)
+	return err == nil && (re.MatchString("1Ki") || re.MatchString("100m"))
 }
 
 func setDefault(schema map[string]any, name string, value any) {

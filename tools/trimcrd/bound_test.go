@@ -12,7 +12,8 @@ func TestBoundNarrowsWhatGoDoesNotRead(t *testing.T) {
 			"time":     map[string]any{"type": "string", "format": "date-time"},
 			"quantity": map[string]any{"x-kubernetes-int-or-string": true, "pattern": anyQuantity},
 			"port":     map[string]any{"x-kubernetes-int-or-string": true},
-			"share":    map[string]any{"x-kubernetes-int-or-string": true, "minimum": 1},
+			"share":    map[string]any{"x-kubernetes-int-or-string": true, "minimum": 1, "pattern": "%$"},
+			"memory":   map[string]any{"x-kubernetes-int-or-string": true, "pattern": "^[0-9]+Ki$"},
 			"name":     map[string]any{"type": "string"},
 		}}
 	}
@@ -20,7 +21,8 @@ func TestBoundNarrowsWhatGoDoesNotRead(t *testing.T) {
 		"time":     map[string]any{"type": "string", "format": "date-time", "pattern": aTime, "minItems": 1, "maxItems": 0},
 		"quantity": map[string]any{"x-kubernetes-int-or-string": true, "pattern": aQuantity, "maxLength": 64},
 		"port":     map[string]any{"x-kubernetes-int-or-string": true, "minimum": -2147483648, "maximum": 2147483647},
-		"share":    map[string]any{"x-kubernetes-int-or-string": true, "minimum": 1, "maximum": 2147483647},
+		"share":    map[string]any{"x-kubernetes-int-or-string": true, "minimum": 1, "maximum": 2147483647, "pattern": "%$"},
+		"memory":   map[string]any{"x-kubernetes-int-or-string": true, "pattern": "^[0-9]+Ki$"},
 		"name":     map[string]any{"type": "string"},
 	}}
 	got := schema()

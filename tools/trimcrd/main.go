@@ -11,7 +11,7 @@
 // of it is validated by the API server itself. And it admits the "creationTimestamp: null" that many tools print in a
 // template's metadata, which strict field validation would otherwise refuse.
 //
-// It narrows the schema of what the Go types don't read: see bound.go.
+// It narrows the schema of what the Go types don't read: see bound.go. Without -embedded it does only that.
 package main
 
 import (
