@@ -1,6 +1,6 @@
 // Package scaffold tests the projects of armature new as a user has them: modules of their own, with the released module path and with
-// this tree, built, linted, tested, and those of this tree run on a cluster. It takes minutes, so make test-long runs it; what make test does of it is in
-// cmd/armature/internal/scaffold.
+// this tree, built, linted, tested, and those of this tree run on a cluster. It takes minutes, so make test-long runs it; what make test
+// does of it is in cmd/armature/internal/scaffold.
 package scaffold
 
 import (
@@ -123,7 +123,8 @@ func proxy(t *testing.T, root string) (env []string, version string) {
 			archive = append(archive, "HEAD:"+path)
 		}
 		git(archive...)
-		require.NoError(t, os.WriteFile(filepath.Join(files, version+".mod"), []byte(git("show", "HEAD:./"+filepath.Join(path, "go.mod"))+"\n"), 0o600))
+		mod := []byte(git("show", "HEAD:./"+filepath.Join(path, "go.mod")) + "\n")
+		require.NoError(t, os.WriteFile(filepath.Join(files, version+".mod"), mod, 0o600))
 		require.NoError(t, os.WriteFile(filepath.Join(files, version+".info"), []byte(`{"Version":"`+version+`"}`), 0o600))
 	}
 	next := strings.TrimSpace(in(t, root, nil, "go", "env", "GOPROXY"))
