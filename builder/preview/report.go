@@ -46,6 +46,9 @@ type Owner struct {
 	Status []Field `json:"status,omitempty"`
 	// Later lists children that wait, such as those of later phases of a roll-out.
 	Later []string `json:"later,omitempty"`
+	// Effects lists the external effects that would be performed or undone, and what they wait for: see package effects. A preview performs
+	// none.
+	Effects []string `json:"effects,omitempty"`
 	// Held says that the running program holds the owner until its turn in a roll-out; empty if it doesn't. See package release.
 	Held string `json:"held,omitempty"`
 	// Problems are the errors that the pass would have: what the API server refuses, and invalid plans.
@@ -81,7 +84,7 @@ var operations = map[string]string{
 // add counts owners, and keeps all but the unchanged ones.
 func (r *Report) add(owners []Owner) {
 	for _, o := range owners {
-		if len(o.Changes) > 0 {
+		if len(o.Changes)+len(o.Effects) > 0 {
 			r.Changed++
 		}
 		if len(o.Problems) > 0 {
@@ -91,7 +94,7 @@ func (r *Report) add(owners []Owner) {
 			r.Disruptive++
 		}
 		switch {
-		case len(o.Changes) > 0 || len(o.Problems) > 0:
+		case len(o.Changes)+len(o.Effects) > 0 || len(o.Problems) > 0:
 		case len(o.Status) > 0:
 			r.StatusOnly++
 		default:
@@ -132,6 +135,9 @@ func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result
 	for _, s := range res.Pending {
 		if s.Reason == events.ReasonWaitingForTurn {
 			o.Held = s.Message
+		}
+		if s.Reason == events.ReasonEffectPending || s.Reason == events.ReasonEffectFailed {
+			o.Effects = append(o.Effects, s.Message)
 		}
 		if s.Reason == events.ReasonWaiting || s.Reason == events.ReasonRollingOut {
 			o.Later = append(o.Later, s.Key.String())
