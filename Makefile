@@ -5,6 +5,10 @@ SHELL := /bin/bash
 GEN  := go tool -modfile=tools/gen/go.mod
 LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 
+# The modules of this repository, without that of the linter: it keeps the versions of the linter's release.
+MODULES := . devcluster devcluster/cmd/devcluster devcluster/nodes bench ui/browsertest \
+	$(addprefix tools/,gen image deploy helm3 certmanager monitoring suites purity apidiff)
+
 # The race detector needs a C compiler; without one the same tests run without it.
 RACE := $(shell command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
 
@@ -208,19 +212,8 @@ bin/purity: $(wildcard tools/purity/*.go tools/purity/analyzer/*.go) tools/purit
 
 lint: bin/purity ## Run golangci-lint in each module, and look for Plans that aren't pure
 	go vet -vettool=$(CURDIR)/bin/purity ./operators/... ./dsoi/... ./examples/... ./compat/...
-	$(LINT) run --allow-parallel-runners ./...
-	cd devcluster && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
-	cd devcluster/cmd/devcluster && $(LINT) run --allow-parallel-runners --config=../../../.golangci.yml ./...
-	cd devcluster/nodes && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
-	cd tools/gen && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
-	cd tools/image && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
-	cd tools/deploy && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
-	cd tools/certmanager && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
-	cd tools/monitoring && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
-	cd tools/suites && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
-	cd tools/purity && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
-	cd bench && $(LINT) run --allow-parallel-runners --config=../.golangci.yml ./...
-	cd ui/browsertest && $(LINT) run --allow-parallel-runners --config=../../.golangci.yml ./...
+	@set -e; for module in $(filter-out tools/helm3 tools/apidiff,$(MODULES)); do echo "golangci-lint run in $$module"; \
+		(cd $$module && $(LINT) run --allow-parallel-runners --config=$(CURDIR)/.golangci.yml ./...); done
 
 generate: ## Write generated code, CRDs and the reference anew, and the chart's copies of what is in config
 	go generate ./api/... ./examples/...
@@ -240,38 +233,11 @@ check-generated: generate ## Fail if something generated is not what it would be
 	@test -z "$$(git status --porcelain -- api charts config examples docs/reference)" || { git status --short -- api charts config examples docs/reference; echo "generated files are not committed"; exit 1; }
 
 tidy: ## Run go mod tidy in each module
-	go mod tidy
-	cd devcluster && go mod tidy
-	cd devcluster/cmd/devcluster && go mod tidy
-	cd devcluster/nodes && go mod tidy
-	cd tools/gen && go mod tidy
-	cd tools/image && go mod tidy
-	cd tools/deploy && go mod tidy
-	cd tools/helm3 && go mod tidy
-	cd tools/certmanager && go mod tidy
-	cd tools/monitoring && go mod tidy
-	cd tools/suites && go mod tidy
-	cd tools/purity && go mod tidy
-	cd tools/apidiff && go mod tidy
-	cd bench && go mod tidy
-	cd ui/browsertest && go mod tidy
+	@set -e; for module in $(MODULES); do go -C $$module mod tidy; done
 
-check-tidy: ## Fail if a go.mod is not tidy
-	go mod tidy -diff
-	cd devcluster && go mod tidy -diff
-	cd devcluster/cmd/devcluster && go mod tidy -diff
-	cd devcluster/nodes && go mod tidy -diff
-	cd tools/gen && go mod tidy -diff
-	cd tools/image && go mod tidy -diff
-	cd tools/deploy && go mod tidy -diff
-	cd tools/helm3 && go mod tidy -diff
-	cd tools/certmanager && go mod tidy -diff
-	cd tools/monitoring && go mod tidy -diff
-	cd tools/suites && go mod tidy -diff
-	cd tools/purity && go mod tidy -diff
-	cd tools/apidiff && go mod tidy -diff
-	cd bench && go mod tidy -diff
-	cd ui/browsertest && go mod tidy -diff
+check-tidy: ## Fail if a go.mod is not tidy, or if modules differ in what both compile
+	@set -e; for module in $(MODULES); do echo "go -C $$module mod tidy -diff"; go -C $$module mod tidy -diff; done
+	@hack/align.sh -check
 
 api-changes: ## Print what has changed in the exported names since the last release, or since main
 	@hack/api-changes.sh

@@ -4,13 +4,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/phases"
 )
 
 // Child is a desired object with its options.
 type Child struct {
 	desired apply.Child
-	run     *phases.JobRun // by RunOnce
+	run     *phases.JobRun  // by RunOnce
+	effect  *effect.Desired // of a journal of an effect; see package effects
 }
 
 // ChildOption configures one child. Default, without options: the builder applies the child at the beginning of the pass.

@@ -70,8 +70,14 @@ func (r Result) outcome(err error) status.Outcome {
 	case failed > 0:
 		return status.Outcome{Progressing: failed < len(notReady), Stalled: true, Reason: events.ReasonChildFailed,
 			Message: text.List("", r.failedFirst(), ChildStatus.String)}
+	case len(r.pending(events.ReasonEffectFailed)) > 0:
+		return status.Outcome{Progressing: true, Reason: events.ReasonEffectFailed,
+			Message: text.List("", r.pending(events.ReasonEffectFailed), messageOfStatus)}
 	case len(r.planWaitsFor) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting, Message: r.waitingMessage()}
+	case len(r.pending(events.ReasonEffectPending)) > 0:
+		return status.Outcome{Progressing: true, Reason: events.ReasonEffectPending,
+			Message: text.List("", r.pending(events.ReasonEffectPending), messageOfStatus)}
 	case len(notReady) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonChildrenNotReady,
 			Message: text.List("waiting for ", notReady, ChildStatus.String)}

@@ -11,7 +11,7 @@ import (
 
 // declaration returns the operator's description for package rbac, which derives the operator's role from it.
 func (o *Operator[T]) declaration() declared.Operator {
-	d := declared.Operator{Name: o.name, Owner: newOwner[T](), Plan: o.planned, Undo: o.former != nil}
+	d := declared.Operator{Name: o.name, Owner: newOwner[T](), Plan: o.planned, Undo: o.former != nil, Effects: o.performers() != nil}
 	for _, owned := range o.owned {
 		d.Owns = append(d.Owns, declared.Owned{
 			Kind: owned.like, CrossNamespace: owned.crossNamespace, ByName: owned.names != nil, Dependents: owned.dependents,

@@ -77,7 +77,11 @@ func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, e
 		return Result{}, err
 	}
 	p.instructions = plan.instructions()
-	err = p.carryOut(ctx)
+	carryOut := p.carryOut
+	if l.effects != nil {
+		p.effects, carryOut = l.effects, p.carryOutWithEffects
+	}
+	err = carryOut(ctx)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {
 		return Result{}, nil

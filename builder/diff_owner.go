@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
@@ -63,6 +64,8 @@ func (e *Engine) diffStatus(ctx context.Context, owner, after client.Object) ([]
 	stored, err := e.patchStatus(ctx, owner, after)
 	switch {
 	case isConflict(err): // it has just changed, and the next pass observes that
+	case apierrors.IsNotFound(err):
+		return nil, e.explainNotFound(ctx, owner)
 	case err != nil:
 		return nil, err
 	case stored != nil:

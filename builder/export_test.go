@@ -1,7 +1,11 @@
 package builder
 
 import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
@@ -31,4 +35,11 @@ func Keeping[T client.Object](o *Operator[T], settings former.Settings) *Operato
 func InTurns[T client.Object](o *Operator[T], settings turns.Settings) *Operator[T] {
 	o.turns = &settings
 	return o
+}
+
+// DiffOf returns what the next pass of an operator's reconciler would do over an owner, as Operator.Diff does in a manager.
+func DiffOf(ctx context.Context, r reconcile.Reconciler, owner types.NamespacedName) (Result, error) {
+	return r.(interface {
+		diff(context.Context, types.NamespacedName) (Result, error)
+	}).diff(ctx, owner)
 }

@@ -77,6 +77,11 @@ func (p *pass) writeInventory(ctx context.Context, kinds, crossNamespace invento
 		p.inventory = next
 		return nil
 	}
+	return p.patchInventory(ctx, next, patch, "write the inventory of")
+}
+
+// patchInventory writes a changed inventory.
+func (p *pass) patchInventory(ctx context.Context, next inventory.Inventory, patch []byte, operation string) error {
 	k, err := p.engine.kinds.Of(p.owner)
 	if err != nil {
 		return err
@@ -89,7 +94,7 @@ func (p *pass) writeInventory(ctx context.Context, kinds, crossNamespace invento
 	obj.SetName(p.ownerKey.Name)
 	err = p.engine.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(p.engine.name))
 	if err != nil {
-		return &Error{Key: p.ownerKey, Operation: "write the inventory of", cause: err, object: p.owner}
+		return &Error{Key: p.ownerKey, Operation: operation, cause: err, object: p.owner}
 	}
 	next.ResourceVersion = obj.GetResourceVersion()
 	p.inventory = next

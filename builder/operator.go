@@ -261,7 +261,7 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 	}
 	watches, err := o.checkWatches(l.owner)
 	l.watches, l.external, l.turns = watches, o.external, o.releases(l)
-	l.former = o.former
+	l.former, l.effects = o.former, o.performers()
 	return l, errors.Join(append(errs, err)...)
 }
 

@@ -25,6 +25,8 @@ type ChildStatus struct {
 	//	events.ReasonRolloutHalted     it stops a roll-out: it has failed, or isn't ready in time (see package rollout). No child
 	//	                               stops a first install without an order
 	//	events.ReasonWaitingForTurn    the owner, which Key identifies here, waits for its turn: see package release. Only Diff reports it
+	//	events.ReasonEffectPending     it is the journal of an external effect that is to be performed or undone: see package effects
+	//	events.ReasonEffectFailed      as before, and the performer has returned an error; the builder tries again
 	//	events.ReasonContested         another writer changes it again and again. The builder restores it with an exponential
 	//	                               backoff from 1 second to 5 minutes, until the other writer stops for a while. The message
 	//	                               names the differing fields in the form that Ignore takes, the field managers that changed
@@ -41,6 +43,9 @@ func (s ChildStatus) String() string { return s.Key.String() + ": " + s.Message 
 
 // keyOfStatus returns the key of a pending child, as a message names it.
 func keyOfStatus(s ChildStatus) string { return s.Key.String() }
+
+// messageOfStatus returns the message of a pending effect, which names it.
+func messageOfStatus(s ChildStatus) string { return s.Message }
 
 // pending returns the children that are pending for one of some reasons.
 func (r Result) pending(reasons ...string) []ChildStatus {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
@@ -93,9 +94,13 @@ type Plan[T client.Object] struct {
 
 // check reports errors of a plan that don't depend on the state of the cluster. The application of a child reports an error in that
 // child.
-func (plan *Plan[T]) check(d *plancheck.Declared, owner T) error {
+func (plan *Plan[T]) check(d *plancheck.Declared, effects *effect.Performers, owner T) error {
+	var effectErrs []error
 	childrenErr := d.CheckChildren(len(plan.Children), func(i int) plancheck.Child {
 		c := &plan.Children[i].desired
+		if plan.Children[i].effect != nil {
+			effectErrs = append(effectErrs, plan.Children[i].checkEffect(effects))
+		}
 		return plancheck.Child{Object: c.Object, CrossNamespace: c.CrossNamespace, Retained: c.Retained()}
 	})
 	_, conditioned := any(owner).(Conditioned)
@@ -105,7 +110,7 @@ func (plan *Plan[T]) check(d *plancheck.Declared, owner T) error {
 		StatusCanWait: plan.StatusCanWait, Report: plan.Report, WaitingFor: plan.WaitingFor, HasFinish: plan.Finish != nil,
 		Events: plan.Events, DeleteOwner: plan.DeleteOwner, RequeueAfter: plan.RequeueAfter,
 	}
-	return errors.Join(childrenErr, others.Check(d, owner, conditioned))
+	return errors.Join(childrenErr, errors.Join(effectErrs...), others.Check(d, owner, conditioned))
 }
 
 // Conditioned is an owner that has standard conditions in its status. The builder reports failures in them; other conditions belong to

@@ -16,7 +16,7 @@ func TestCheckPlanAllocatesNothing(t *testing.T) {
 		plan.Children = append(plan.Children, Want(deployment("child")))
 	}
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		if err := plan.check(d, owner); err != nil {
+		if err := plan.check(d, nil, owner); err != nil {
 			t.Fatal(err)
 		}
 	}))

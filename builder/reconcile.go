@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/contest"
+	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/former"
@@ -53,12 +54,13 @@ type loop[T client.Object] struct {
 	guard plancheck.Guard
 
 	statusWrites throttle.Statuses
-	pace         *throttle.Passes // nil: every event has its own pass, for tests
-	share        *fairshare.Share // nil: every plan runs at once, for tests
-	inFlight     *inflight.Record // of the quarantine; nil: none
-	recorder     flight.Recorder  // nil: none
-	former       *former.Settings // of the former states for an undo; nil: none are kept
-	turns        *turns.Turns     // of the roll-out of a new build; nil: every owner is changed at once
+	pace         *throttle.Passes   // nil: every event has its own pass, for tests
+	share        *fairshare.Share   // nil: every plan runs at once, for tests
+	inFlight     *inflight.Record   // of the quarantine; nil: none
+	recorder     flight.Recorder    // nil: none
+	former       *former.Settings   // of the former states for an undo; nil: none are kept
+	turns        *turns.Turns       // of the roll-out of a new build; nil: every owner is changed at once
+	effects      *effect.Performers // nil: the operator has no external effects
 	turnSums     telemetry.Turns
 }
 
@@ -132,7 +134,11 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	// Apply, change and prune. A terminating owner needs no plan for that.
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil {
-		doErr = errors.Join(planErr, p.carryOut(ctx))
+		carryOut := p.carryOut
+		if l.effects != nil {
+			p.effects, carryOut = l.effects, p.carryOutWithEffects
+		}
+		doErr = errors.Join(planErr, carryOut(ctx))
 	}
 	if p.keptFormer != "" { // before the children are disrupted, the status must name their former state
 		return l.recordFormer(ctx, p, owner)
@@ -242,7 +248,7 @@ func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T
 	witnesses := l.guard.Before(owner, view.observed.Objects())
 	plan, err = callPlan(ctx, l.plan, owner, view)
 	if err == nil {
-		err = errors.Join(view.observed.Asked.Err(), plan.check(l.owned.Load().declared, owner))
+		err = errors.Join(view.observed.Asked.Err(), plan.check(l.owned.Load().declared, l.effects, owner))
 	}
 	err = errors.Join(err, l.checkWitnesses(ctx, owner, witnesses))
 	if err != nil {
@@ -312,6 +318,8 @@ type pass struct {
 	inventory            inventory.Inventory // as it is recorded on the owner
 	kinds                desiredKinds
 	listedCrossNamespace map[kinds.Kind]bool
+
+	effects *effect.Performers // nil: the operator has no external effects
 
 	undo       *former.Settings // nil: the pass keeps no former state
 	pruned     bool             // the pass came to its end

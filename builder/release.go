@@ -109,9 +109,9 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn, erro
 	return &turn{mark: is}, nil
 }
 
-// disruption returns what the plan of a pass would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass has
-// observed. It leaves out the plan's own edits and deletions, which answer to an observed state, and drift, which another writer has
-// caused: an operator does both whatever its build is.
+// disruption returns what the plan of a pass would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass
+// has observed. It leaves out the plan's own edits and deletions, which answer to an observed state, and drift, which another writer
+// has caused: an operator does both whatever its build is.
 func (l *loop[T]) disruption(ctx context.Context, p *pass) (string, error) {
 	dry, err := l.engine.dryRun().newPass(p.owner)
 	if err != nil {

@@ -197,7 +197,7 @@ func (l *loop[T]) writeStatus(
 func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, now time.Time) (T, error) {
 	if !plan.Report || owner.GetDeletionTimestamp() != nil {
 		after := withContests(owner, reported(owner, plan.Status, err, now), res, err, now)
-		after = withoutPause(withRolledOut(owner, after, res, now))
+		after = withEffects(owner, withoutPause(withRolledOut(owner, after, res, now)), res, now)
 		if plan.Finish != nil && err == nil && len(res.contested()) == 0 {
 			after = withOwnConditions(after)
 			plan.Finish(after, res)

@@ -94,7 +94,7 @@ func (o *Operator[T]) planFor(obj client.Object, observed View) (any, error) {
 	if kinds.IsNil(owner) {
 		return Plan[T]{}, fmt.Errorf("operator %s: %w: the owner is nil", o.name, ErrMisuse)
 	}
-	l := &loop[T]{plan: o.plan}
+	l := &loop[T]{plan: o.plan, effects: o.performers()}
 	l.owned.Store(&ownedKinds{declared: o.declared()})
 	l.guard.Copies = true
 	observed.observed.Asked = &plancheck.Asked{Declared: l.owned.Load().declared}

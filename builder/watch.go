@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
@@ -26,6 +27,7 @@ type owns struct {
 	crossNamespace bool
 	names          []func(owner client.Object) []string // of ByName
 	dependents     []client.Object
+	performers     []effect.Performer // of effects, whose journals are of this kind
 	errs           []error
 }
 
@@ -86,6 +88,8 @@ func (o *owns) check(r *kinds.Registry) (kinds.Kind, error) {
 		o.misused("%T has more than one of ByName, CrossNamespace and Dependents; give one, and a line Owns of its own for another", o.like)
 	case len(o.names) > 0 && !r.IsTyped(k, o.like):
 		o.misused("%T with ByName; it must be of the own Go type of kind %s", o.like, k.GVK.Kind)
+	case o.performers != nil:
+		err = o.checkPerformers()
 	}
 	return k, errors.Join(append(o.errs, err)...)
 }

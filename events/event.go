@@ -67,6 +67,20 @@ const (
 	ReasonRolloutHalted = "RolloutHalted"
 	// ReasonRanOnce: a Job that runs once has succeeded, and its success is recorded.
 	ReasonRanOnce = "RanOnce"
+	// ReasonEffectPending: an external effect is to be performed or undone. Only conditions have it.
+	ReasonEffectPending = "EffectPending"
+	// ReasonEffectPerformed: an external effect was performed.
+	ReasonEffectPerformed = "EffectPerformed"
+	// ReasonEffectFailed: the performer of an external effect has returned an error; the builder tries again.
+	ReasonEffectFailed = "EffectFailed"
+	// ReasonEffectDrifted: the state outside of the cluster differs from an effect that was performed; it is performed again.
+	ReasonEffectDrifted = "EffectDrifted"
+	// ReasonEffectUndone: an external effect that is no longer desired was undone.
+	ReasonEffectUndone = "EffectUndone"
+	// ReasonEffectRetained: an external effect is no longer desired, and stays, because the plan has said so.
+	ReasonEffectRetained = "EffectRetained"
+	// ReasonEffectAbandoned: an external effect is no longer desired, and was not undone, because a user has asked for that.
+	ReasonEffectAbandoned = "EffectAbandoned"
 	// ReasonRolledBack: a roll-out did not become ready in time; the children return to the last completed revision.
 	ReasonRolledBack = "RolledBack"
 )

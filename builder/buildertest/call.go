@@ -20,10 +20,7 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 	if c.crash.dead {
 		return nil, c.die()
 	}
-	if c.only != nil && r.Verb.IsWrite() && !c.only(r.Call) {
-		return nil, errOmitted
-	}
-	if c.role != nil {
+	if c.role != nil && r.Namespace != OutsideNamespace {
 		if err := c.role.check(r); err != nil {
 			c.record(r, nil, err)
 			return nil, err
@@ -36,7 +33,8 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 		return nil, err
 	}
 	obj, err := do()
-	if err == nil && r.Verb.IsWrite() && !r.DryRun {
+	written := err == nil && r.Verb.IsWrite() && !r.DryRun
+	if written {
 		c.wrote(r)
 		if c.crash.count() && c.crash.losing {
 			err = ErrCrashed
@@ -49,23 +47,13 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 	if r.Changed && !r.DryRun && !s.manual && removes(r, obj) {
 		s.collect()
 	}
-	if c.written != nil && r.Changed && !r.DryRun {
+	if c.written != nil && written {
 		c.written(r.Call)
 	}
 	if errors.Is(err, ErrCrashed) {
 		return nil, c.die()
 	}
 	return obj, err
-}
-
-// errOmitted is the internal error of a write that has no effect, and succeeds for the caller.
-var errOmitted = errors.New("omitted")
-
-func ignoreOmitted(err error) error {
-	if errors.Is(err, errOmitted) {
-		return nil
-	}
-	return err
 }
 
 // removes reports whether a call may have left garbage.
@@ -109,7 +97,7 @@ func (r *request) checkKey() error {
 func (c *Client) answer(r *request, into client.Object, do func() (client.Object, error)) error {
 	obj, err := c.call(r, do)
 	if err != nil {
-		return ignoreOmitted(err)
+		return err
 	}
 	return c.server.encode(obj, r.kind.gvk, into)
 }

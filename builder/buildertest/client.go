@@ -34,10 +34,9 @@ type Client struct {
 	indexes indexes
 	drops   []func(Event) bool
 	events  []RecordedEvent
-	atOnce  int             // requests of a pass; 0: the builder's default
-	written func(Call)      // called after each write, with the lock; nil: none
-	only    func(Call) bool // the other writes succeed without effect; nil: all have one
-	role    *role           // the permissions; nil: all
+	atOnce  int        // requests of a pass; 0: the builder's default
+	written func(Call) // called after each successful write, with the lock; nil: none
+	role    *role      // the permissions; nil: all
 }
 
 var (
@@ -169,7 +168,7 @@ func (c *Client) Delete(_ context.Context, obj client.Object, opts ...client.Del
 		return err
 	}
 	_, err = c.call(r, func() (client.Object, error) { return c.server.delete(r, o) })
-	return ignoreOmitted(err)
+	return err
 }
 
 // DeleteAllOf implements client.Writer.
@@ -195,7 +194,7 @@ func (c *Client) DeleteAllOf(_ context.Context, obj client.Object, opts ...clien
 		}
 		return nil, nil
 	})
-	return ignoreOmitted(err)
+	return err
 }
 
 // Scheme implements client.Client.

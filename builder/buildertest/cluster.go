@@ -14,6 +14,13 @@ type Cluster interface {
 	Next() ([]ClusterStep, time.Time, error)
 }
 
+// ClusterWithMemory is a Cluster that steps of Scenario.Then change, such as the scripts of pods.
+type ClusterWithMemory interface {
+	Cluster
+	// Copy returns the cluster as it is now, around another server in the same state.
+	Copy(*Server) Cluster
+}
+
 // ClusterStep is one thing that can happen: one write of a controller.
 type ClusterStep struct {
 	// Name is unique among the steps of a state, such as "job-controller: create Pod default/demo-1".

@@ -38,8 +38,8 @@
 // # Crash everywhere
 //
 // [CrashEverywhere] takes an operator and a [Scenario]. It runs the scenario once without a crash, until nothing changes any more.
-// Then it runs it again for each write, and crashes the operator after that write, once with the server's reply and once without. In
-// each run a new process must reach the same end state. It must create nothing twice and write to no object of another owner:
+// Then, for each write of that run, it goes on from the state after that write with a new process, as after a crash. In each run the new
+// process must reach the same end state. It must create nothing twice and write to no object of another owner:
 //
 //	buildertest.CrashEverywhere(t, buildertest.Scenario{
 //		Objects:  []client.Object{flow},
@@ -65,7 +65,7 @@
 // runs it again:
 //
 //  1. pass of default/demo
-//  2. step the cluster: change Job.batch default/demo-n1
+//  2. step Job default/demo-n1
 //  3. a user makes edit 1
 //  4. pass of default/demo, crash after write 1: patch Job.batch default/demo-n2
 //  5. a user makes edit 2
@@ -77,11 +77,12 @@
 // write, one without it, and one before the next write leave the same state, so they are one crash here. A reply that is lost while the
 // process lives on is a fault of its own: [Bounds.LostReplies].
 //
-// The rest of the cluster is [Scenario.Cluster], such as a world of package world, or [Scenario.World], one object at a time; it must be
+// The rest of the cluster is [Scenario.Cluster], such as a world of package world, and no [Scenario.World]; it must be
 // deterministic and use the server's clock, or no state comes twice. Two orders are left out because they show nowhere: a step that
 // changes a kind which no operator and no invariant reads comes first, and a pass that would write nothing is no step. The writes of a
 // controller about one object are one step, so that no operator reads what is between them; [Bounds.EachStep] makes each a step.
-// [Bounds.Coarse] leaves out more: all steps about a Job and its pods are one until the Job has changed.
+// [Bounds.Coarse] leaves out more: all steps about a Job and its pods are one until the Job has changed. With [Bounds.WholeWorkloads]
+// they are one until nothing about the Job can happen.
 //
 // Scenario of package story makes a scenario from a file. Its counterexamples are stories: see [Counterexample].
 //

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // timestamp matches a time in an object.
@@ -23,7 +25,7 @@ func (s *Server) EndState() ([]string, error) {
 
 func (s *Scenario) endState(server *Server) ([]string, error) {
 	names := strings.NewReplacer(server.namesOfUIDs()...)
-	var state []string
+	state := []string{} // of a scenario that deletes everything: not nil, which Explore takes for no end
 	for _, obj := range server.Objects() {
 		content, err := asMap(obj)
 		if err != nil {
@@ -34,6 +36,7 @@ func (s *Scenario) endState(server *Server) ([]string, error) {
 		for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
 			unstructured.RemoveNestedField(u.Object, "metadata", field)
 		}
+		dropEffectVersions(u)
 		if !s.Normalize(u) {
 			continue
 		}
@@ -45,6 +48,28 @@ func (s *Scenario) endState(server *Server) ([]string, error) {
 	}
 	return state, nil
 }
+
+// secretVersion matches the version of a Secret in the journal of an external effect.
+var secretVersion = regexp.MustCompile(`/\d+"`)
+
+// dropEffectVersions removes from the journal of an external effect what differs between runs: the versions of Secrets, and the digest
+// that depends on them.
+func dropEffectVersions(u *unstructured.Unstructured) {
+	annotations := u.GetAnnotations()
+	desired, ok := annotations[wellknown.AnnotationEffect]
+	if !ok || !secretVersion.MatchString(desired) {
+		return
+	}
+	delete(annotations, wellknown.AnnotationDigest)
+	annotations[wellknown.AnnotationEffect] = secretVersion.ReplaceAllString(desired, `/(version)"`)
+	if state, ok := annotations[wellknown.AnnotationEffectState]; ok {
+		annotations[wellknown.AnnotationEffectState] = effectDigest.ReplaceAllString(state, "")
+	}
+	u.SetAnnotations(annotations)
+}
+
+// effectDigest matches the digest of an effect's desired state in its journal.
+var effectDigest = regexp.MustCompile(`"for":"[0-9a-f]+",?`)
 
 // namesOfUIDs returns all UIDs that ever existed, each with a name.
 func (s *Server) namesOfUIDs() []string {

@@ -86,7 +86,7 @@ func (r Report) String() string {
 }
 
 // Explore runs a scenario in all orders of what can happen, within bounds: which pass comes next, on what state of its cache, after
-// which write it crashes, which object the rest of the cluster changes next, when a user edits. The test fails at the first run that
+// which write it crashes, what the rest of the cluster does next, when a user edits. The test fails at the first run that
 // violates a property; it logs the shortest such run that it finds.
 //
 // The properties:
@@ -98,8 +98,8 @@ func (r Report) String() string {
 //   - A final state stays: see Scenario.Final.
 //   - Scenario.Invariants hold in each state.
 //
-// A scenario's World makes its changes for one object at a time. An event enqueues the requests that a manager would enqueue, for
-// reconcilers of [NewReconciler]; for others, each event enqueues all requests.
+// The rest of the cluster is Scenario.Cluster; a Scenario.World is an error. An event enqueues the requests that a manager would
+// enqueue, for reconcilers of [NewReconciler]; for others, each event enqueues all requests.
 func Explore(t testing.TB, s Scenario, b Bounds) Report {
 	t.Helper()
 	report, err := FindCounterexample(t.Context(), s, b)
@@ -151,7 +151,7 @@ type exploration struct {
 
 	digests map[digestKey]search.Hash
 	worlds  map[*snapshot]around
-	cluster Cluster
+	cluster Cluster                   // nil: none
 	quiet   map[search.Hash]quietPass // passes, by content
 	seen    map[schema.GroupKind]bool // kinds that operators and invariants read or write
 
@@ -159,6 +159,9 @@ type exploration struct {
 }
 
 func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration, error) {
+	if given.World != nil {
+		return nil, errors.New("a Scenario with a World can't be explored, because its changes are no single steps; use Cluster")
+	}
 	s, err := given.withDefaults()
 	if err != nil {
 		return nil, err
@@ -176,9 +179,6 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	}
 	if s.Cluster != nil {
 		e.cluster = s.Cluster(server)
-	} else {
-		e.cluster = worldCluster{server, s.World, false}
-		e.bounds.EachStep = true
 	}
 	for _, obj := range s.Objects {
 		k, err := server.kinds.of(obj)

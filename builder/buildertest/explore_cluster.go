@@ -28,6 +28,9 @@ func (e *exploration) aroundOf(s *exploredState) (around, error) {
 	if known, ok := e.worlds[s.server]; ok {
 		return known, nil
 	}
+	if e.cluster == nil {
+		return around{}, nil
+	}
 	e.server.restore(s.server)
 	steps, next, err := e.cluster.Next()
 	if err != nil {

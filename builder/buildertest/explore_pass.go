@@ -72,6 +72,9 @@ func (e *exploration) run(s *exploredState, process int, request reconcile.Reque
 	c.view.least, c.view.at, c.view.wrote = q.started, r.at, maps.Clone(q.wrote)
 	done := &passed{}
 	c.written = func(call Call) {
+		if !call.Changed {
+			return
+		}
 		calls := c.ledger.Calls()
 		done.after = append(done.after, written{call, matching(calls, call) - 1, successful(calls), e.server.snapshot()})
 	}

@@ -14,12 +14,14 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 )
 
 // chained is three Jobs, one after the other.
 func chained() buildertest.Scenario {
 	s := by(chain)
-	s.World = buildertest.CompleteJobs
+	s.Objects = append(s.Objects, world.Node("n1"))
+	s.Cluster = world.Cluster(world.Options{Pods: world.JobsSucceed})
 	return s
 }
 
@@ -124,6 +126,13 @@ func TestExploreChecksInvariantsAndErrors(t *testing.T) {
 	require.ErrorIs(t, err, buildertest.ErrStuck)
 	s.Tolerate = func(err error) bool { return errors.Is(err, bad) }
 	buildertest.Explore(t, s, buildertest.Bounds{})
+}
+
+func TestExploreRefusesAWorld(t *testing.T) {
+	s := by(chain)
+	s.World = buildertest.CompleteJobs
+	_, err := buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+	require.ErrorContains(t, err, "use Cluster")
 }
 
 func TestReplayOfAWrongStory(t *testing.T) {

@@ -71,8 +71,11 @@ func (r *role) run(ctx context.Context, given Scenario) error {
 		return given.Reconciler(c)
 	}
 	s.Then = append(slices.Clone(s.Then), drift)
-	run, _, err := s.inPeace(ctx)
-	if run != nil && len(run.process.events) > 0 {
+	run, err := s.begin()
+	if err == nil {
+		err = run.inPeace(ctx)
+	}
+	if err == nil && len(run.process.events) > 0 {
 		r.use([]rbac.Permission{{Verb: "create", Group: "events.k8s.io", Resource: "events"}})
 	}
 	if len(r.refused) > 0 {

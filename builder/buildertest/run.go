@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,7 +24,6 @@ type run struct {
 	server   *Server
 	world    client.Client
 	cluster  Cluster // nil: the scenario's World
-	start    uint64  // the server's version at the start
 
 	process    *Client
 	reconciler reconcile.Reconciler
@@ -37,15 +37,42 @@ func (s *Scenario) begin() (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{scenario: *s, server: server, world: server.Client("world"), start: server.Version()}
+	server.comparable = true
+	r := &run{scenario: *s, server: server, world: server.Client("world")}
 	if s.Cluster != nil {
 		r.cluster = s.Cluster(server)
 	}
-	return r, r.restart()
+	return r, r.startProcess()
 }
 
-// restart starts the operator's next process.
-func (r *run) restart() error {
+// crash returns a run that continues from the present state, without a process. The caller holds the server's lock.
+func (r *run) crash() *run {
+	server := NewServer(r.scenario.Scheme, r.scenario.Options...)
+	server.comparable = true
+	server.restore(r.server.snapshot())
+	next := &run{
+		scenario: r.scenario, server: server, world: server.Client("world"), steps: r.steps,
+		calls: slices.Concat(r.calls, r.process.ledger.Calls()),
+	}
+	switch cluster := r.cluster.(type) {
+	case ClusterWithMemory:
+		next.cluster = cluster.Copy(server)
+	case Cluster:
+		next.cluster = r.scenario.Cluster(server)
+	}
+	return next
+}
+
+// restart runs the rest of the cluster, and then starts the next process.
+func (r *run) restart(ctx context.Context) error {
+	if _, err := r.others(ctx); err != nil {
+		return err
+	}
+	return r.startProcess()
+}
+
+// startProcess starts a process of the operator.
+func (r *run) startProcess() error {
 	r.process = r.server.Client(operatorName)
 	if err := r.process.Lag(r.scenario.Lag); err != nil {
 		return err
@@ -68,13 +95,6 @@ func (r *run) settle(ctx context.Context) error {
 		}
 		before := r.server.Version()
 		after, failed := r.round(ctx)
-		if r.process.Crashed() {
-			if err := r.afterCrash(ctx); err != nil {
-				return err
-			}
-			idle = 0
-			continue
-		}
 		next, err := r.others(ctx)
 		if err != nil {
 			return err
@@ -107,10 +127,7 @@ func (r *run) round(ctx context.Context) (time.Duration, error) {
 	var soonest time.Duration
 	var errs []error
 	for _, req := range r.scenario.Requests {
-		result, err := r.reconcile(ctx, req)
-		if r.process.Crashed() {
-			return 0, nil
-		}
+		result, err := r.reconciler.Reconcile(ctx, req)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -119,24 +136,6 @@ func (r *run) round(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	return soonest, errors.Join(errs...)
-}
-
-func (r *run) reconcile(ctx context.Context, req reconcile.Request) (_ reconcile.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil && p != any(ErrCrashed) {
-			panic(p)
-		}
-	}()
-	return r.reconciler.Reconcile(ctx, req)
-}
-
-// afterCrash runs the rest of the cluster, and then starts a new process.
-func (r *run) afterCrash(ctx context.Context) error {
-	r.keepCalls()
-	if _, err := r.others(ctx); err != nil {
-		return err
-	}
-	return r.restart()
 }
 
 // others lets the rest of the cluster act once: each step that is possible, or the World. It returns the time until the cluster can do

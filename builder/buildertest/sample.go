@@ -4,13 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
-
-	"github.com/armature-dev/armature/builder"
 )
 
 // Sample reads an object from a YAML file into a new object, and returns it. An object without a namespace is in the namespace default.
@@ -28,21 +23,4 @@ func Sample[T client.Object](t testing.TB, path string, into T) T {
 		into.SetNamespace("default")
 	}
 	return into
-}
-
-// ScenarioOf returns a scenario with an operator, which gets no manager, and one owner. The scenario's Deployments and StatefulSets roll
-// out: see [RollOut].
-func ScenarioOf[T client.Object](
-	operator func(ctrlmanager.Manager) *builder.Operator[T], owner T, scheme *runtime.Scheme, options ...Option,
-) Scenario {
-	return Scenario{
-		Scheme:   scheme,
-		Options:  options,
-		Objects:  []client.Object{owner},
-		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(owner)}},
-		World:    RollOut,
-		Reconciler: func(c *Client) (reconcile.Reconciler, error) {
-			return NewReconciler(operator(nil), c, c.Now)
-		},
-	}
 }

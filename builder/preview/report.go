@@ -46,6 +46,9 @@ type Owner struct {
 	Status []Field `json:"status,omitempty"`
 	// Later lists children that wait, such as those of later phases of a roll-out.
 	Later []string `json:"later,omitempty"`
+	// Effects lists the external effects that would be performed or undone, and what they wait for: see package effects. A preview performs
+	// none.
+	Effects []string `json:"effects,omitempty"`
 	// Held says that the running program holds the owner until its turn in a roll-out; empty if it doesn't. See package release.
 	Held string `json:"held,omitempty"`
 	// Problems are the errors that the pass would have: what the API server refuses, and invalid plans.
@@ -81,7 +84,7 @@ var operations = map[string]string{
 // add counts owners, and keeps all but the unchanged ones.
 func (r *Report) add(owners []Owner) {
 	for _, o := range owners {
-		if len(o.Changes) > 0 {
+		if len(o.Changes)+len(o.Effects) > 0 {
 			r.Changed++
 		}
 		if len(o.Problems) > 0 {
@@ -91,7 +94,7 @@ func (r *Report) add(owners []Owner) {
 			r.Disruptive++
 		}
 		switch {
-		case len(o.Changes) > 0 || len(o.Problems) > 0:
+		case len(o.Changes)+len(o.Effects) > 0 || len(o.Problems) > 0:
 		case len(o.Status) > 0:
 			r.StatusOnly++
 		default:
@@ -116,12 +119,13 @@ func (o Owner) IsDisrupted() bool {
 // ownerOf returns what a pass's result says of an owner.
 func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result, err error) Owner {
 	o := Owner{Kind: kind.Kind, Namespace: key.Namespace, Name: key.Name}
+	itself := store.Key{Group: kind.Group, Kind: kind.Kind, Namespace: key.Namespace, Name: key.Name}
 	for _, c := range res.Changes {
 		change := Change{Object: c.Key.String(), Operation: operations[c.Reason], Drift: c.Drift}
 		for _, f := range c.Fields {
 			change.Fields = append(change.Fields, Field(f))
 		}
-		if c.Reason == events.ReasonUpdated && c.Key == (store.Key{Group: kind.Group, Kind: kind.Kind, Namespace: key.Namespace, Name: key.Name}) {
+		if c.Reason == events.ReasonUpdated && c.Key == itself {
 			o.Status = change.Fields
 			continue
 		}
@@ -131,6 +135,9 @@ func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result
 	for _, s := range res.Pending {
 		if s.Reason == events.ReasonWaitingForTurn {
 			o.Held = s.Message
+		}
+		if s.Reason == events.ReasonEffectPending || s.Reason == events.ReasonEffectFailed {
+			o.Effects = append(o.Effects, s.Message)
 		}
 		if s.Reason == events.ReasonWaiting || s.Reason == events.ReasonRollingOut {
 			o.Later = append(o.Later, s.Key.String())

@@ -47,6 +47,9 @@ func (r *Report) WriteText(w io.Writer, fields bool) error {
 				writeFields(&b, o.Status)
 			}
 		}
+		for _, what := range o.Effects {
+			fmt.Fprintf(&b, "  %s\n", what)
+		}
 		for _, key := range o.Later {
 			fmt.Fprintf(&b, "  later %s\n", key)
 		}
@@ -84,6 +87,9 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		}
 		if len(o.Status) > 0 {
 			row(&b, o.title()+o.remark(), "update its status", "", cell(o.Status))
+		}
+		for _, what := range o.Effects {
+			row(&b, o.title()+o.remark(), what, "", "")
 		}
 		for _, p := range o.Problems {
 			row(&b, o.title(), "problem", "", p)

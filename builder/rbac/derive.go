@@ -60,7 +60,8 @@ func (d *derivation) add(op declared.Operator) error {
 		return err
 	}
 	d.grant(op.Owner, "", read...)
-	if len(plans) == 0 || slices.ContainsFunc(plans, func(p declared.Plan) bool { return p.Reports }) {
+	reports := slices.ContainsFunc(plans, func(p declared.Plan) bool { return p.Reports })
+	if len(plans) == 0 || op.Effects || reports { // the conditions of a terminating owner say which effects it waits for
 		d.grant(op.Owner, "/status", "patch")
 	}
 	if slices.ContainsFunc(op.Owns, func(o declared.Owned) bool { return !o.CrossNamespace }) { // children have owner references
@@ -73,6 +74,10 @@ func (d *derivation) add(op declared.Operator) error {
 		for _, verb := range []string{"get", "create", "delete"} {
 			d.permissions = append(d.permissions, Permission{verb, appsv1.GroupName, "controllerrevisions", ""})
 		}
+	}
+	if op.Effects {
+		d.grant(&appsv1.ControllerRevision{}, "", "patch", "delete")
+		d.grant(op.Owner, "", "patch")
 	}
 	for _, owned := range op.Owns {
 		if err := d.owned(op.Owner, owned, plans); err != nil {

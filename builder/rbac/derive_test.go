@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/effects"
 	"github.com/armature-dev/armature/builder/rbac"
 	"github.com/armature-dev/armature/builder/undo"
 )
@@ -179,3 +180,16 @@ func TestUndo(t *testing.T) {
 		return setup(nothing, func(*builder.Operator[*owner]) {})(with)
 	}}))
 }
+
+// An operator with external effects writes their journals, and a finalizer on owners.
+func TestEffects(t *testing.T) {
+	assert.Equal(t, []string{
+		"+ get controllerrevisions.apps", "+ list controllerrevisions.apps", "+ watch controllerrevisions.apps",
+		"+ create controllerrevisions.apps", "+ patch controllerrevisions.apps", "+ delete controllerrevisions.apps",
+		"+ patch deployments.apps", "+ update deployments/finalizers.apps",
+	}, derived(t, rbac.Options{Samples: []client.Object{&owner{}}, Setup: setup(nothing, func(o *builder.Operator[*owner]) {
+		o.Owns(&appsv1.ControllerRevision{}, effects.PerformedBy("outside", performer{}, effects.Options{}))
+	})}))
+}
+
+type performer struct{ effects.Performer }

@@ -69,3 +69,18 @@ const (
 	// which values have run.
 	AnnotationRunOnce = "armature.dev/run-once"
 )
+
+// External effects: see package builder/effects.
+const (
+	// AnnotationEffect on a ControllerRevision, the journal of an effect, holds the desired state of the effect as JSON.
+	AnnotationEffect = "armature.dev/effect"
+	// AnnotationEffectState on a journal holds the state of the effect's performance as JSON.
+	AnnotationEffectState = "armature.dev/effect-state"
+	// FinalizerEffect keeps a journal until its effect is undone.
+	FinalizerEffect = "armature.dev/effect"
+	// FinalizerEffects keeps an owner until all of its effects are undone.
+	FinalizerEffects = "armature.dev/effects"
+	// AnnotationAbandonEffects on an owner, with the value "true", lets effects that are no longer desired go without an undo. Users set it
+	// when what is outside the cluster is gone for ever.
+	AnnotationAbandonEffects = "armature.dev/abandon-effects"
+)

@@ -1,9 +1,12 @@
 package fluxjob
 
 import (
+	"context"
 	"flag"
+	"fmt"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -17,8 +20,16 @@ import (
 
 var update = flag.Bool("update", false, "write the outputs of the stories anew")
 
-func TestStories(t *testing.T) {
-	story.Run(t, "testdata/stories", *update, config(ofJobs(admission.Manager{}), ofQueues(admission.Manager{}), ofClusters()))
+// allOperators are those of FluxJobs, of queues and of MiniClusters.
+var allOperators = config(ofJobs(admission.Manager{}), ofQueues(admission.Manager{}), ofClusters())
+
+func TestStories(t *testing.T) { story.Run(t, "testdata/stories", *update, allOperators) }
+
+// The manager of jobs and queues crashes after each of its writes.
+func TestCrashAfterEachWrite(t *testing.T) {
+	c := config(ofJobs(admission.Manager{}), ofQueues(admission.Manager{}))
+	c.Others = []simulated.Operator{ofClusters()}
+	story.CrashEverywhere(t, "testdata/crashes", *update, c)
 }
 
 // config is for stories on simulated nodes. Their MiniClusters run without Flux: the leader's pod runs the command itself.
@@ -29,6 +40,7 @@ func config(operators ...simulated.Operator) story.Config {
 			"queue": "{apiVersion: api.practice.com/v1alpha1, kind: FluxSetup, metadata: {name: q}, spec: {quota: {miniClusters: 1}}}",
 			"job":   "{apiVersion: api.practice.com/v1alpha1, kind: FluxJob, spec: {image: 'busybox:1.28', command: 'true', size: 1, queue: q}}",
 		},
+		Invariants: []buildertest.Invariant{withinQuota},
 	}
 }
 
@@ -47,4 +59,26 @@ func ofClusters() simulated.Operator {
 	return simulated.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.MiniCluster] {
 		return minicluster.Operator(mgr, minicluster.Planner{NewCertificate: func(string) []byte { return []byte("certificate") }})
 	})
+}
+
+// withinQuota fails if more MiniClusters may run than the queue's quota allows.
+func withinQuota(ctx context.Context, c client.Reader) error {
+	setup := &v1alpha1.FluxSetup{}
+	if err := c.Get(ctx, client.ObjectKey{Name: "q"}, setup); err != nil || setup.Spec.Quota.MiniClusters == nil {
+		return client.IgnoreNotFound(err)
+	}
+	var list v1alpha1.MiniClusterList
+	if err := c.List(ctx, &list); err != nil {
+		return err
+	}
+	var running int32
+	for i := range list.Items {
+		if cluster := &list.Items[i]; !cluster.Spec.Suspend && !isOver(cluster) {
+			running++
+		}
+	}
+	if most := *setup.Spec.Quota.MiniClusters; running > most {
+		return fmt.Errorf("%d MiniClusters run on a quota of %d", running, most)
+	}
+	return nil
 }

@@ -99,6 +99,13 @@ func checkImage(t *testing.T, image v1.Image, platform v1.Platform) {
 	assert.Equal(t, "std", bom.Components[0].Name)
 }
 
+// The package "." is a directory without a name: the command is called like the image.
+func TestNameOfTheCommand(t *testing.T) {
+	for pkg, want := range map[string]string{"./cmd/hello": "hello", ".": "world", "./": "world"} {
+		assert.Equal(t, want, request{pkg: pkg, name: "example/world"}.command(), pkg)
+	}
+}
+
 func TestBadArgumentsAreRefused(t *testing.T) {
 	_, err := parse([]string{"-package", "./x", "-name", "x", "-version", "1"})
 	require.EqualError(t, err, "-output is required")

@@ -37,8 +37,13 @@ type request struct {
 	output    string
 }
 
-// command is the name of the binary.
-func (r request) command() string { return path.Base(r.pkg) }
+// command is the name of the binary: that of the package's directory, or of the image if the package is the module's root.
+func (r request) command() string {
+	if path.Clean(r.pkg) == "." {
+		return path.Base(r.name)
+	}
+	return path.Base(r.pkg)
+}
 
 // reference names the image in the archive.
 func (r request) reference() string { return r.name + ":" + strings.ReplaceAll(r.version, "+", "-") }

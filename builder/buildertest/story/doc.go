@@ -40,8 +40,9 @@
 //	TEMPLATE [name=NAME namespace=NS]     apply an object of Config.Templates; the YAML below is merged into its spec
 //	edit KIND/NAME, edit-status KIND/NAME merge the YAML below into an object, or into its status
 //	delete KIND/NAME... [policy=Foreground grace=0]
-//	pod PATTERN... [run=2m exit=137 message=(text) oom container=NAME restarts=1 labels=(k=v) start=5s stop=10s
-//	  unready]                            how pods run and end; without run, exit, message and oom until they are deleted
+//	replace KIND/NAME                     delete an object, and at once create one with its name, labels and spec
+//	pod PATTERN... [run=2m exit=137 message=(text) oom container=NAME restarts=1 labels=(k=v) before=1m start=5s
+//	  stop=10s unready]                   how pods run and end; without run, exit, message and oom until they are deleted
 //	settle                                everything happens that can happen now
 //	wait DURATION                         time passes
 //	idle                                  time passes until nothing waits for a later time, at most a day
@@ -58,7 +59,10 @@
 //	list KIND...                          objects and their states
 //	writes, events                        what the managers did since the last output
 //
-// [Scenario] makes a scenario of buildertest.Explore from a file; its counterexamples are stories again.
+// With the word quiet, settle, wait and idle have no output but errors: for a beginning that another story shows.
+//
+// [Scenario] makes a scenario of buildertest.Explore from a file; its counterexamples are stories again. [CrashEverywhere] crashes the
+// operators of such scenarios after each write.
 //
 // Config.Commands adds further ones. An error of a command is its output, after "error: ".
 package story

@@ -144,6 +144,26 @@ func remove(ctx context.Context, s *Story, l Line) (string, error) {
 	return "", nil
 }
 
+// replace is the command replace: it deletes an object and creates one with its name, labels and spec, and nothing happens in between.
+func replace(ctx context.Context, s *Story, l Line) (string, error) {
+	if err := only(l, 1); err != nil {
+		return "", err
+	}
+	obj, err := s.get(ctx, l.Words[0])
+	if err != nil {
+		return "", err
+	}
+	again := &unstructured.Unstructured{Object: map[string]any{"spec": obj.Object["spec"]}}
+	again.SetGroupVersionKind(obj.GroupVersionKind())
+	again.SetNamespace(obj.GetNamespace())
+	again.SetName(obj.GetName())
+	again.SetLabels(obj.GetLabels())
+	if err := s.user.Delete(ctx, obj); err != nil {
+		return "", err
+	}
+	return "", s.user.Create(ctx, again)
+}
+
 // get reads an object, named Kind/name or Kind/namespace/name.
 func (s *Story) get(ctx context.Context, text string) (*unstructured.Unstructured, error) {
 	parts := strings.Split(text, "/")

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/world"
 )
 
 // script is the command pod: "pod demo-n1-* run=2m exit=137 message=(out of disk) restarts=1". With run, exit, message or oom the
 // containers end, run after their start; without, they run until they are deleted.
 func script(_ context.Context, s *Story, l Line) (string, error) {
-	if err := only(l, -1, "run", "exit", "message", "container", "restarts", "labels", "start", "stop"); err != nil {
+	if err := only(l, -1, "run", "exit", "message", "container", "restarts", "labels", "before", "start", "stop"); err != nil {
 		return "", err
 	}
 	if len(l.Words) == 0 {
@@ -26,6 +27,13 @@ func script(_ context.Context, s *Story, l Line) (string, error) {
 	}
 	if sc.Stop, err = duration(l, "stop"); err != nil {
 		return "", err
+	}
+	before, err := duration(l, "before")
+	if err != nil {
+		return "", err
+	}
+	if before > 0 {
+		sc.Before = buildertest.Epoch.Add(before)
 	}
 	exit, err := number(l, "exit", 0)
 	if err != nil {

@@ -18,6 +18,24 @@ import (
 //	func TestStories(t *testing.T) { story.Run(t, "testdata/stories", *update, config) }
 func Run(t *testing.T, path string, update bool, c Config) {
 	t.Helper()
+	eachFile(t, path, update, func(t *testing.T, file string) {
+		s, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+			text, err := s.Do(t.Context(), lineOf(d))
+			if err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+			return text
+		})
+	})
+}
+
+// eachFile runs a test of each file, as a subtest.
+func eachFile(t *testing.T, path string, update bool, test func(t *testing.T, file string)) {
+	t.Helper()
 	if err := flag.Set("rewrite", map[bool]string{true: "true", false: "false"}[update]); err != nil {
 		t.Fatal(err)
 	}
@@ -33,19 +51,7 @@ func Run(t *testing.T, path string, update bool, c Config) {
 		}
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			s, err := New(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
-				text, err := s.Do(t.Context(), lineOf(d))
-				if err != nil {
-					d.Fatalf(t, "%v", err)
-				}
-				return text
-			})
-		})
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { test(t, file) })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,33 +40,52 @@ const then = "then"
 // and the like. A counterexample of the scenario is a story: save it as a file, and Run runs it.
 func Scenario(t *testing.T, path string, c Config) buildertest.Scenario {
 	t.Helper()
-	s, err := New(c)
+	b, err := newBeginning(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var scenario buildertest.Scenario
-	var later []Line
-	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-		line := lineOf(d)
-		if line.Command == then {
-			if len(d.CmdArgs) == 0 {
-				d.Fatalf(t, "then: the command is missing, such as: then edit Kind/name")
-			}
-			line.Command, line.Words = line.Words[0], line.Words[1:]
-			later = append(later, line)
-			scenario.ThenLines = append(scenario.ThenLines, textOf(line.Command, d.CmdArgs[1:], d.Input))
-			return d.Expected
-		}
-		if err := s.do(t.Context(), line); err != nil {
-			d.Fatalf(t, "%v", err)
-		}
-		scenario.Setup += textOf(d.Cmd, d.CmdArgs, d.Input)
-		return d.Expected
-	})
-	if err := s.describe(&scenario, later); err != nil {
+	datadriven.RunTest(t, path, b.line)
+	if err := b.describe(); err != nil {
 		t.Fatal(err)
 	}
-	return scenario
+	return b.scenario
+}
+
+// beginning is the part of a scenario that has been read.
+type beginning struct {
+	*Story
+	scenario buildertest.Scenario
+	later    []Line
+}
+
+func newBeginning(c Config) (*beginning, error) {
+	s, err := New(c)
+	return &beginning{Story: s}, err
+}
+
+// line reads a line: it runs it, or keeps it for later.
+func (b *beginning) line(t *testing.T, d *datadriven.TestData) string {
+	line := lineOf(d)
+	if line.Command == then {
+		line = without(t, d, line)
+		b.later = append(b.later, line)
+		b.scenario.ThenLines = append(b.scenario.ThenLines, textOf(line.Command, d.CmdArgs[1:], d.Input))
+		return d.Expected
+	}
+	if err := b.do(t.Context(), line); err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	b.scenario.Setup += textOf(d.Cmd, d.CmdArgs, d.Input)
+	return d.Expected
+}
+
+// without returns a line without its first word: "edit Job/demo" for "then edit Job/demo".
+func without(t *testing.T, d *datadriven.TestData, l Line) Line {
+	if len(l.Words) == 0 || len(d.CmdArgs) == 0 || d.CmdArgs[0].Key != l.Words[0] {
+		d.Fatalf(t, "%s: the command is missing, such as: %s edit Kind/name", l.Command, l.Command)
+	}
+	l.Command, l.Words = l.Words[0], l.Words[1:]
+	return l
 }
 
 // do runs a line whose output doesn't matter.
@@ -91,13 +111,14 @@ func textOf(command string, args []datadriven.CmdArg, input string) string {
 	return b.String() + "----\n\n"
 }
 
-// describe completes the scenario of a story's present cluster.
-func (s *Story) describe(scenario *buildertest.Scenario, later []Line) error {
-	scenario.Scheme, scenario.Options = s.config.Scheme, s.config.Options
+// describe completes the scenario of the present cluster.
+func (b *beginning) describe() error {
+	s, scenario := b.Story, &b.scenario
+	scenario.Scheme, scenario.Options, scenario.Invariants = s.config.Scheme, s.config.Options, s.config.Invariants
 	scenario.Objects = s.world.Server().Objects()
 	around := s.world
 	scenario.Cluster = func(server *buildertest.Server) buildertest.Cluster { return around.Around(server) }
-	for i, o := range s.config.Operators {
+	for i, o := range slices.Concat(s.config.Operators, s.config.Others) {
 		requests, err := s.requestsOf(o.Owner, scenario.Objects)
 		if err != nil {
 			return err
@@ -109,7 +130,7 @@ func (s *Story) describe(scenario *buildertest.Scenario, later []Line) error {
 		}
 		scenario.Owner, scenario.Reconciler, scenario.Requests = p.Owner, p.Reconciler, p.Requests
 	}
-	for _, line := range later {
+	for _, line := range b.later {
 		scenario.Then = append(scenario.Then, func(ctx context.Context, c client.Client) error {
 			with := *s
 			with.user = c.(*buildertest.Client)

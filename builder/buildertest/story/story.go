@@ -28,6 +28,8 @@ const user = "user"
 type Config struct {
 	// Operators run in each manager. Required.
 	Operators []world.Operator
+	// Others are operators of a further manager, "others". In [CrashEverywhere] it never crashes during a pass. Default: none.
+	Others []world.Operator
 	// Scheme has the kinds. Default: client-go's.
 	Scheme *runtime.Scheme
 	// Options are the options of each server, such as [buildertest.WithCRDs].
@@ -40,6 +42,8 @@ type Config struct {
 	Templates map[string]string
 	// Commands are further commands, by name. A name of a built-in command replaces it.
 	Commands map[string]Command
+	// Invariants are checked by [CrashEverywhere] before the steps of the cluster, and by Explore in each state of a [Scenario].
+	Invariants []buildertest.Invariant
 }
 
 // Command does what a line of a story says, and returns what the story shows below it. An error is shown too, as "error: ...".
@@ -82,7 +86,18 @@ func (s *Story) reset(o world.Options) error {
 	server := buildertest.NewServer(s.config.Scheme, s.config.Options...)
 	s.world = world.New(server, o)
 	s.user = server.Client(user)
-	_, err := s.world.AddManager(Manager, s.config.Operators...)
+	if _, err := s.world.AddManager(Manager, s.config.Operators...); err != nil {
+		return err
+	}
+	return s.addOthers()
+}
+
+// addOthers starts the manager of the other operators, if there are any.
+func (s *Story) addOthers() error {
+	if len(s.config.Others) == 0 {
+		return nil
+	}
+	_, err := s.world.AddManager("others", s.config.Others...)
 	return err
 }
 
@@ -114,7 +129,7 @@ var commands = map[string]Command{
 
 	"node": addNodes, "cordon": cordon, "uncordon": cordon, "break-node": breakNode, "repair-node": breakNode,
 
-	"apply": apply, "edit": edit, "edit-status": edit, "delete": remove,
+	"apply": apply, "edit": edit, "edit-status": edit, "delete": remove, "replace": replace,
 
 	"pod": script,
 

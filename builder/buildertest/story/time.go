@@ -14,12 +14,34 @@ func settle(ctx context.Context, s *Story, l Line) (string, error) {
 		return "", err
 	}
 	err := s.world.Settle(ctx)
-	return s.report(), err
+	return s.reportFor(l), err
+}
+
+// quiet is the word for no output.
+const quiet = "quiet"
+
+// reportFor returns the report for a line: with the word quiet only errors.
+func (s *Story) reportFor(l Line) string {
+	report := s.report()
+	if !has(l, quiet) {
+		return report
+	}
+	var failed []string
+	for line := range strings.Lines(report) {
+		if strings.Contains(line, "error: ") {
+			failed = append(failed, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return strings.Join(failed, "\n")
 }
 
 // wait is the command wait: "wait 2m".
 func wait(ctx context.Context, s *Story, l Line) (string, error) {
-	if err := only(l, 1); err != nil {
+	words := 1
+	if has(l, quiet) {
+		words = 2
+	}
+	if err := only(l, words); err != nil {
 		return "", err
 	}
 	d, err := parseDuration(l, l.Words[0])
@@ -27,7 +49,7 @@ func wait(ctx context.Context, s *Story, l Line) (string, error) {
 		return "", err
 	}
 	err = s.world.Wait(ctx, d)
-	return s.report(), err
+	return s.reportFor(l), err
 }
 
 // clock is the command clock: "clock 10s" moves the clock, and nothing happens yet.
@@ -47,11 +69,11 @@ const longest = 24 * time.Hour
 
 // idle is the command idle: the clock moves until nothing waits for a later time, at most a day.
 func idle(ctx context.Context, s *Story, l Line) (string, error) {
-	if err := only(l, 0); err != nil {
+	if err := only(l, -1); err != nil {
 		return "", err
 	}
 	err := s.world.Idle(ctx, longest)
-	return s.report(), err
+	return s.reportFor(l), err
 }
 
 // steps is the command steps: it lists what can happen next.

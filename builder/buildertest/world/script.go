@@ -25,6 +25,8 @@ type Script struct {
 	Restarts int32
 	// Labels limits the script to pods with these labels. Default: none.
 	Labels map[string]string
+	// Before limits the script to pods that were created before. Default: the zero time, no limit.
+	Before time.Time
 	// Start is the time from a pod's scheduling to its start, as for pulling an image. Default: 0.
 	Start time.Duration
 	// Stop is the time from a pod's deletion to the end of its containers, at most the pod's grace period. Default: 0.
@@ -68,6 +70,9 @@ func (r rule) matches(pod *corev1.Pod, restarts int32) bool {
 		if pod.Labels[key] != value {
 			return false
 		}
+	}
+	if !r.script.Before.IsZero() && !pod.CreationTimestamp.Time.Before(r.script.Before) {
+		return false
 	}
 	matches, _ := path.Match(r.pattern, pod.Name)
 	return matches && (r.script.Restarts == 0 || restarts < r.script.Restarts)

@@ -18,6 +18,7 @@ type Operator struct {
 	Owns    []Owned
 	Watches []client.Object
 	Undo    bool // the builder keeps former states in ControllerRevisions
+	Effects bool // the builder keeps journals of external effects in ControllerRevisions, and a finalizer on owners
 	// Plan returns what the plan asks for, if there are no children yet. The owner is of the type of Owner.
 	Plan func(owner client.Object) (Plan, error)
 }

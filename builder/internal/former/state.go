@@ -49,9 +49,11 @@ type header struct {
 // phase is that of all children of a revision, which needs one.
 const phase = ""
 
-// IsKept reports whether the state of a child can be kept: Jobs and Pods would run again.
+// IsKept reports whether the state of a child can be kept: Jobs and Pods would run again, and ControllerRevisions are records of the
+// builder, such as the journals of external effects.
 func IsKept(kind schema.GroupKind) bool {
-	return kind != schema.GroupKind{Group: "batch", Kind: "Job"} && kind != schema.GroupKind{Kind: "Pod"}
+	return kind != schema.GroupKind{Group: "batch", Kind: "Job"} && kind != schema.GroupKind{Kind: "Pod"} &&
+		kind != schema.GroupKind{Group: "apps", Kind: "ControllerRevision"}
 }
 
 // Has reports whether the state has a child.

@@ -63,6 +63,16 @@ func (i Inventory) Change(kinds, crossNamespace Kinds) (next Inventory, patch []
 	return next, patch, err
 }
 
+// WithFinalizers returns the inventory with other finalizers of the owner, and the merge patch from i to it.
+func (i Inventory) WithFinalizers(finalizers []string) (next Inventory, patch []byte, err error) {
+	next = i
+	next.Finalizers = finalizers
+	patch, err = json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": i.ResourceVersion, "finalizers": finalizers,
+	}})
+	return next, patch, err
+}
+
 func annotationOrNull(kinds Kinds) any {
 	if len(kinds) == 0 {
 		return nil

@@ -235,7 +235,11 @@ func (p *pass) patchRevision(
 		fields["revision"] = number
 	}
 	object := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: before.GetNamespace(), Name: before.GetName()}}
-	if err := p.patch(ctx, object, fields); err != nil {
+	err := p.patch(ctx, object, fields)
+	if p.DryRun && apierrors.IsNotFound(err) { // the dry run has created it, and so the API server doesn't have it
+		return before.DeepCopyObject().(*appsv1.ControllerRevision), nil
+	}
+	if err != nil {
 		return nil, p.Error("apply", p.revisionKey(before.GetName()), nil, err)
 	}
 	return object, nil

@@ -53,7 +53,7 @@ func TestRecordAndReplay(t *testing.T) {
 	assert.Contains(t, out, "image")
 
 	errs = p.fails("record", "jf/other", "--address", address)
-	assert.Contains(t, errs, "the manager has no recorded pass over JobFlow.api.practice.com other")
+	assert.Contains(t, errs, "the manager has no recorded pass over JobFlow.api.practice.com "+p.Namespace+"/other")
 	errs = p.fails("record", "jf/nightly", "--address", "127.0.0.1:1")
 	assert.Contains(t, errs, "does the manager run with --record-bytes?")
 }

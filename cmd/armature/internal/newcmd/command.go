@@ -35,7 +35,8 @@ preview, metrics and health, a chart, an image, and a CI workflow. The Go comman
 and the role.
 
 The first plan runs a Deployment with a configuration. With --from the kind is that of an existing CustomResourceDefinition,
-and go generate narrows the definition to what the Go types read; with --dsoi it is a distributed application that the engine of package dsoi installs and upgrades.`,
+and go generate narrows the definition to what the Go types read; with --dsoi it is a distributed application that the engine of
+package dsoi installs and upgrades.`,
 		Example: "  armature new backup --kind Backup --group example.com\n" +
 			"  armature new backup --from crd.yaml\n  armature new shop --kind Shop --group example.com --dsoi",
 		Args: cobra.ExactArgs(1),

@@ -14,8 +14,9 @@ import (
 
 var separator = regexp.MustCompile(`(?m)^---.*\n`)
 
-// FromCRD returns the kind of a CustomResourceDefinition in a YAML file: its types, a sample, and the definition itself. Of several definitions kind selects one; empty selects the only one. The version is the stored one. The notes name fields of the
-// sample for which there is no value that the schema is known to accept.
+// FromCRD returns the kind of a CustomResourceDefinition in a YAML file: its types, a sample, and the definition itself. Of several
+// definitions kind selects one; empty selects the only one. The version is the stored one. The notes name fields of the sample for which
+// there is no value that the schema is known to accept.
 func FromCRD(text []byte, kind string) (k Kind, notes []string, err error) {
 	var kinds []string
 	var crd *apiextensionsv1.CustomResourceDefinition

@@ -1,0 +1,92 @@
+package story_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/story"
+	"github.com/armature-dev/armature/builder/buildertest/world"
+)
+
+const twoJobs = "testdata/crashes/two_jobs.txt"
+
+func TestCrashEverywhere(t *testing.T) { story.CrashEverywhere(t, "testdata/crashes", *update, config) }
+
+// forgetful is an operator with a memory: it labels each ConfigMap once in a process, one label more each time.
+var forgetful = world.Operator{Owner: &corev1.ConfigMap{}, Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+	done := false
+	return reconcile.Func(func(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
+		if done {
+			return reconcile.Result{}, nil
+		}
+		done = true
+		owner := &corev1.ConfigMap{}
+		if err := c.Get(ctx, r.NamespacedName, owner); err != nil {
+			return reconcile.Result{}, err
+		}
+		if owner.Labels == nil {
+			owner.Labels = map[string]string{}
+		}
+		owner.Labels[fmt.Sprint("seen-", len(owner.Labels))] = "yes"
+		return reconcile.Result{}, c.Update(ctx, owner)
+	}), nil
+}}
+
+// failures is a test that may fail.
+type failures struct {
+	testing.TB
+	message string
+}
+
+func (f *failures) Fatal(args ...any) {
+	f.message = fmt.Sprint(args...)
+	runtime.Goexit()
+}
+
+// failureOf returns the message with which a test fails.
+func failureOf(t *testing.T, test func(testing.TB)) string {
+	f := &failures{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		test(f)
+	}()
+	<-done
+	return f.message
+}
+
+func TestCrashEverywhereFindsAnOperatorThatForgets(t *testing.T) {
+	c := config
+	c.Operators = append([]world.Operator{forgetful}, c.Operators...)
+	scenario, _ := story.CrashScenario(t, twoJobs, c)
+	message := failureOf(t, func(t testing.TB) { buildertest.CrashEverywhere(t, scenario) })
+	assert.Contains(t, message, "crash after write 1 of 3 (update ConfigMap default/task): the end state differs")
+	assert.Contains(t, message, "+    seen-1: \"yes\"")
+}
+
+func TestCrashEverywhereChecksInvariants(t *testing.T) {
+	most := 2
+	c := config
+	c.Invariants = []buildertest.Invariant{func(ctx context.Context, c client.Reader) error {
+		var jobs batchv1.JobList
+		if err := c.List(ctx, &jobs); err != nil || len(jobs.Items) <= most {
+			return err
+		}
+		return fmt.Errorf("%d Jobs", len(jobs.Items))
+	}}
+	scenario, _ := story.CrashScenario(t, twoJobs, c)
+	settle := func(t testing.TB) { buildertest.Settle(t, scenario) }
+	require.Empty(t, failureOf(t, settle))
+	most = 1
+	assert.Contains(t, failureOf(t, settle), "2 Jobs")
+}
