@@ -1,7 +1,7 @@
 // All objects of all kinds. The filters are the address's, so that a list can be sent to a colleague.
 import { computed } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { matches, sorted, stateOf, watchObjects, type Order } from "../objects.ts";
+import { matches, orderOf, sorted, stateOf, watchObjects, type Order } from "../objects.ts";
 import { count, plural } from "../format.ts";
 import { go, hrefOf, param, paramList, setParams } from "../route.ts";
 import { access, kinds } from "../session.ts";
@@ -40,7 +40,7 @@ export function ListScreen({ only }: { only?: string[] }) {
           labels: paramList("label"),
           text: param("text"),
         };
-        const order = (param("sort") || "age") as Order;
+        const order = orderOf(param("sort"));
         const all = objects.rows.value;
         const byKind = new Map<string, number>(),
           byState = new Map<string, number>();
