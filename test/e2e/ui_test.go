@@ -106,10 +106,13 @@ func TestPageInTheCluster(t *testing.T) {
 			assert.NotContains(t, access, `"`+verb+`"`, "it isn't offered")
 		}
 		for _, s := range []*space{mine, other} {
+			flow := &v1alpha1.JobFlow{}
+			require.NoError(t, cluster.Get(t.Context(), client.ObjectKey{Namespace: s.name, Name: "held"}, flow))
 			answer, body := p.ask(t, http.MethodPost, "/api/actions",
-				map[string]string{"verb": "delete", "kind": "JobFlow", "namespace": s.name, "name": "held"})
+				map[string]string{"verb": "delete", "kind": "JobFlow", "namespace": s.name, "name": "held", "uid": string(flow.UID)})
 			assert.Equal(t, http.StatusForbidden, answer.StatusCode, body)
-			assert.NoError(t, cluster.Get(t.Context(), client.ObjectKey{Namespace: s.name, Name: "held"}, &v1alpha1.JobFlow{}))
+			require.NoError(t, cluster.Get(t.Context(), client.ObjectKeyFromObject(flow), flow))
+			assert.Nil(t, flow.DeletionTimestamp)
 		}
 	})
 

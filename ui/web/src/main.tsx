@@ -83,7 +83,7 @@ function Nav() {
   const items: [string, string, boolean][] = [
     ["", "Objects", true],
     ["flows", "Flows", sees("JobFlow")],
-    ["queues", "Queues", sees("FluxSetup")],
+    ["queues", "Queues", sees("FluxSetup") || sees("FluxJob")],
     ["clusters", "Clusters", clusterKinds().some((k) => sees(k.kind))],
     ["submit", "Submit", kinds().some((k) => may("create", k.kind, chosen[0] ?? session.value?.namespace))],
   ];

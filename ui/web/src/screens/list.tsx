@@ -6,7 +6,7 @@ import { count, plural } from "../format.ts";
 import { go, hrefOf, param, paramList, setParams } from "../route.ts";
 import { access, kinds } from "../session.ts";
 import { query } from "../api.ts";
-import type { Row } from "../types.ts";
+import type { Row, Source } from "../types.ts";
 import { Grid } from "../parts/virtual.tsx";
 import { Age, Empty, Progress, State } from "../parts/bits.tsx";
 import { act, confirmed, offered } from "../parts/actions.tsx";
@@ -64,6 +64,7 @@ export function ListScreen({ only }: { only?: string[] }) {
   );
   const v = view.value;
   const state = objects.stream.state.value;
+  const nowhere = !namespaces.length && !access.value?.allNamespaces;
 
   const sort = (o: Order) => setParams({ sort: o, down: v.order === o && !v.down ? "1" : "" });
   const toggle = (list: string, value: string) => {
@@ -138,23 +139,35 @@ export function ListScreen({ only }: { only?: string[] }) {
       {!v.rows.length && (
         <Empty>
           {state.problem ||
-            (!state.synced
-              ? "Loading…"
-              : v.all
-                ? "No object passes the filters."
-                : "There is nothing yet. Submit something, or look into another namespace.")}
+            (nowhere
+              ? "Choose a namespace: you may not list all of them."
+              : !state.synced
+                ? "Loading…"
+                : v.all
+                  ? "No object passes the filters."
+                  : "There is nothing yet. Submit something, or look into another namespace.")}
         </Empty>
       )}
-      {state.sources.filter((s) => s.state === "forbidden").length > 0 && (
-        <p class="footnote">
-          Not shown, since you may not list them:{" "}
-          {[...new Set(state.sources.filter((s) => s.state === "forbidden").map((s) => s.kind))].join(", ")}.
-        </p>
-      )}
-      {!access.value?.allNamespaces && !namespaces.length && (
-        <Empty>Choose a namespace: you may not list all of them.</Empty>
-      )}
+      {!nowhere && <Unseen sources={state.sources.filter((s) => s.state === "forbidden")} />}
     </main>
+  );
+}
+
+// Unseen says what isn't shown, and where.
+function Unseen({ sources }: { sources: Source[] }) {
+  if (!sources.length) return null;
+  const places = [...new Set(sources.map((s) => s.namespace ?? ""))].sort();
+  return (
+    <p class="footnote">
+      Not shown, since you may not list them:{" "}
+      {places
+        .map((n) => {
+          const names = sources.filter((s) => (s.namespace ?? "") === n).map((s) => s.kind);
+          return names.sort().join(", ") + (n && ` in ${n}`);
+        })
+        .join("; ")}
+      .
+    </p>
   );
 }
 
