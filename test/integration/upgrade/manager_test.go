@@ -127,8 +127,10 @@ func upgrade(t *testing.T, former, next string, r *rand.Rand) {
 	assertUntouched(t, paused, done)
 	var got []string
 	for _, w := range done {
-		if what := strings.Fields(w); !strings.HasSuffix(what[1], "/status") && what[1] != "controllerrevisions.apps" && what[1] != "configmaps" ||
-			what[1] == "configmaps" && !strings.HasPrefix(what[2], "armature-") {
+		what := strings.Fields(w)
+		isStatus := strings.HasSuffix(what[1], "/status")
+		isRecord := what[1] == "controllerrevisions.apps" || what[1] == "configmaps" && strings.HasPrefix(what[2], "armature-")
+		if !isStatus && !isRecord {
 			got = append(got, w)
 		}
 	}
@@ -194,7 +196,8 @@ func withServices(name string) *v1alpha1.MiniCluster {
 
 func miniCluster(name string) *v1alpha1.MiniCluster {
 	return &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.MiniClusterSpec{
-		Size: 1, Flux: v1alpha1.MiniClusterFlux{Disable: true}, Containers: []v1alpha1.MiniClusterContainer{{Image: "busybox:1.28", Command: "sleep 600"}},
+		Size: 1, Flux: v1alpha1.MiniClusterFlux{Disable: true},
+		Containers: []v1alpha1.MiniClusterContainer{{Image: "busybox:1.28", Command: "sleep 600"}},
 	}}
 }
 
