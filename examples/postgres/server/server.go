@@ -23,9 +23,12 @@ import (
 
 // Server is a PostgreSQL server.
 type Server struct {
-	config *pgx.ConnConfig
-	wrap   func(Conn) Conn
+	config  *pgx.ConnConfig
+	connect Connect
 }
+
+// Connect connects to a database; empty: that of the server's URL.
+type Connect func(ctx context.Context, database string) (Conn, error)
 
 // Conn is a connection to a database.
 type Conn interface {
@@ -41,11 +44,20 @@ func At(url string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{config: config, wrap: func(c Conn) Conn { return c }}, nil
+	connect := func(ctx context.Context, database string) (Conn, error) {
+		to := config.Copy()
+		to.Database = cmp.Or(database, to.Database)
+		conn, err := pgx.ConnectConfig(ctx, to)
+		if err != nil {
+			return nil, err // and not a nil *pgx.Conn in an interface
+		}
+		return conn, nil
+	}
+	return &Server{config, connect}, nil
 }
 
-// Wrapped returns the server with other connections, for tests.
-func (s *Server) Wrapped(wrap func(Conn) Conn) *Server { return &Server{config: s.config, wrap: wrap} }
+// With returns the server with another way to connect, for tests.
+func (s *Server) With(wrap func(Connect) Connect) *Server { return &Server{s.config, wrap(s.connect)} }
 
 // Databases returns the performer of effects whose payload is a Database. Its result is an Address.
 func (s *Server) Databases() effects.Observer { return performer[Database]{s} }
@@ -113,17 +125,6 @@ func (p performer[T]) begin(ctx context.Context, call effects.Call) (t T, conn C
 	}
 	conn, err = p.server.connect(ctx, "")
 	return t, conn, err
-}
-
-// connect connects to a database; empty: that of the URL.
-func (s *Server) connect(ctx context.Context, database string) (Conn, error) {
-	config := s.config.Copy()
-	config.Database = cmp.Or(database, config.Database)
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return nil, err
-	}
-	return s.wrap(conn), nil
 }
 
 // statement is one SQL statement.

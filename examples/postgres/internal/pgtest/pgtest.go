@@ -86,7 +86,7 @@ const script = `
 
 // start starts a server, and returns what stops it.
 func start(programs string) (stop func(), err error) {
-	dir, err := os.MkdirTemp("", "pgtest")
+	dir, err := os.MkdirTemp(parent(), "pgtest")
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +120,16 @@ func start(programs string) (stop func(), err error) {
 	return func() { alive.Close(); cmd.Wait() }, nil
 }
 
+// parent returns the directory of temporary files, or one in memory, if that has room: each new database is 300 files.
+func parent() string {
+	const memory, room = "/dev/shm", 512 << 20
+	var has syscall.Statfs_t
+	if err := syscall.Statfs(memory, &has); err == nil && has.Bavail*uint64(has.Bsize) > room {
+		return memory
+	}
+	return os.TempDir()
+}
+
 // unprivileged returns the user of Debian's package: the server refuses to run as root.
 func unprivileged() (*syscall.Credential, error) {
 	u, err := user.Lookup("postgres")
@@ -150,8 +160,8 @@ func URL(t testing.TB, user, password, database string) string {
 	if running == "" {
 		t.Skipf("%s=none: there is no PostgreSQL server", Programs)
 	}
-	query := url.Values{"host": {running}, "user": {user}, "password": {password}}
-	return "postgres:///" + url.PathEscape(database) + "?" + query.Encode()
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(user, password), Path: "/" + database, RawQuery: "host=" + running}
+	return u.String()
 }
 
 // Connect connects a user to a database until the end of the test.
@@ -184,6 +194,26 @@ func Exec(t testing.TB, database string, statements ...string) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
+}
+
+// Reset removes all databases and roles but those of a new server, by a connection of the superuser.
+func Reset(ctx context.Context, admin *pgx.Conn) error {
+	for _, query := range []string{
+		"SELECT format('DROP DATABASE %I WITH (FORCE)', datname) FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres'",
+		"SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE rolname <> 'postgres' AND rolname NOT LIKE 'pg\\_%'",
+	} {
+		rows, _ := admin.Query(ctx, query) // CollectRows returns its error
+		drops, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		for _, sql := range drops {
+			if _, err := admin.Exec(ctx, sql); err != nil {
+				return fmt.Errorf("%s: %w", sql, err)
+			}
+		}
+	}
+	return nil
 }
 
 // Log returns what the server has logged, all statements among it.
