@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -78,11 +79,8 @@ const longest = 63
 
 // nameOf returns a name on the server. It begins with the namespace, and the names of Kubernetes have no underscore. So no object of
 // another namespace has it, and none of the server's own objects.
-func nameOf(namespace, name string, more ...string) string {
-	full := namespace + "_" + name
-	for _, m := range more {
-		full += "_" + m
-	}
+func nameOf(namespace string, names ...string) string {
+	full := namespace + "_" + strings.Join(names, "_")
 	if len(full) <= longest {
 		return full
 	}

@@ -117,7 +117,12 @@ func start(programs string) (stop func(), err error) {
 		return nil, errors.Join(err, cmd.Wait())
 	}
 	running = dir
-	return func() { alive.Close(); cmd.Wait() }, nil
+	return func() {
+		alive.Close()
+		if err := cmd.Wait(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop PostgreSQL:", err)
+		}
+	}, nil
 }
 
 // parent returns the directory of temporary files, or one in memory, if that has room: each new database is 300 files.
