@@ -96,3 +96,11 @@ func TestLongNames(t *testing.T) {
 	}
 	assert.Len(t, names, 4)
 }
+
+// Nobody can choose a namespace and names so that their database is the one of a longer name: one part of it is empty, as no name is.
+func TestLongNamesAreNobodyElses(t *testing.T) {
+	db := orders()
+	db.Namespace = strings.Repeat("a", 63)
+	key := strings.Split(effectstest.Describe(operator.Plan(db, buildertest.NewView(buildertest.Epoch)).Children)[0], `"`)[1]
+	assert.Contains(t, strings.Split(key, "_"), "", key)
+}
