@@ -160,6 +160,15 @@ func TestWaitingJobs(t *testing.T) {
 	p.sees("starts in")
 	p.sees("start not known")
 	p.sees("The start is not known: job ml/homework has no deadlineSeconds.")
+
+	// A viewer who may not list FluxSetups isn't told that nobody runs.
+	s.Send("queues", "", "set", []m{{"name": "secret", "hidden": true, "pending": 1, "waiting": []m{{"position": 1, "namespace": "ml",
+		"name": "thesis", "etaUnknown": "you may not list FluxSetups"}}}})
+	p.sees("You may not list FluxSetups: the quota and who has it are not shown.")
+	if shown := eval[string](p, "document.querySelector('[aria-label=\"Queue secret\"]').innerText"); strings.Contains(shown, "0 jobs") ||
+		!strings.Contains(shown, "ml/thesis") {
+		t.Errorf("the queue is shown as %q", shown)
+	}
 }
 
 // TestLogin asks for a token where there is no session, and tells the link's own words on loopback.

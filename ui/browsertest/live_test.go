@@ -75,8 +75,11 @@ func startCluster() (*cluster, error) {
 			return c, fmt.Errorf("%w\n%s", err, out)
 		}
 	}
-	if out, err := c.kubectl("", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"); err != nil {
-		return c, fmt.Errorf("%w\n%s", err, out)
+	// A CRD without any condition yet is an error of "kubectl wait --for=condition".
+	for _, served := range []string{"jsonpath={.status.conditions[0].type}", "condition=Established"} {
+		if out, err := c.kubectl("", "wait", "--for="+served, "crd", "--all", "--timeout=60s"); err != nil {
+			return c, fmt.Errorf("%w\n%s", err, out)
+		}
 	}
 	// Simulated nodes are for DaemonJobs: what runs on them ends at once.
 	if out, err := c.kubectl("", "taint", "nodes", "-l", "devcluster.armature.dev/fake=true", "simulated=true:NoSchedule"); err != nil {

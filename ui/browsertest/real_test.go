@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
@@ -252,7 +253,7 @@ func TestRealToken(t *testing.T) {
 	p.allow("status of 401")
 	p.open(site + "/flows/pasted/visible?view=table")
 	p.do(chromedp.SendKeys("#token", "made-up"+kb.Enter, chromedp.ByQuery))
-	p.until("/Unauthorized/.test(document.querySelector('[role=alert]').innerText)")
+	p.until("/refuses the credential/.test(document.querySelector('[role=alert]').innerText)")
 	p.do(chromedp.SendKeys("#token", strings.TrimSpace(c.must(t, "", "create", "token", "viewer", "-n", mine))+kb.Enter, chromedp.ByQuery))
 	p.until("document.querySelector('.nodes .rows .row')")
 	if cookie := eval[string](p, "document.cookie"); cookie != "" {
@@ -272,8 +273,9 @@ func TestRealToken(t *testing.T) {
 		t.Errorf("the navigation offers %q", screens)
 	}
 	c.must(t, "", "delete", "serviceaccount", "viewer", "-n", mine)
-	p.open(site + "/flows/pasted/visible")
-	p.until("document.querySelector('#token')")
+	for !p.untilFor("document.querySelector('#token')", time.Second) { // the API server believes a token for 10 more seconds
+		p.open(site + "/flows/pasted/visible")
+	}
 }
 
 // kubeconfigOf writes a kubeconfig of a token.
