@@ -162,6 +162,9 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	if given.World != nil {
 		return nil, errors.New("a Scenario with a World can't be explored, because its changes are no single steps; use Cluster")
 	}
+	if given.Outside != nil {
+		return nil, errors.New("a scenario with Scenario.Outside can't be explored, because a real system doesn't return to a former state")
+	}
 	s, err := given.withDefaults()
 	if err != nil {
 		return nil, err
