@@ -13,6 +13,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +22,11 @@ import (
 	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	certutil "k8s.io/client-go/util/cert"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -63,7 +66,9 @@ func TestPageInTheCluster(t *testing.T) {
 		assert.Contains(t, body, "<title>Armature</title>")
 		assert.Contains(t, answer.Header.Get("Content-Security-Policy"), "default-src 'none'")
 		assert.NotEmpty(t, answer.Header.Get("Strict-Transport-Security"))
-		plain, err := http.Get("http://" + p.address + "/") //nolint:noctx // it answers at once
+		address, err := endpoint(t.Context())
+		require.NoError(t, err)
+		plain, err := http.Get("http://" + address + "/") //nolint:noctx // it answers at once
 		require.NoError(t, err)
 		defer plain.Body.Close()
 		assert.Equal(t, http.StatusBadRequest, plain.StatusCode, "there is nothing without TLS")
@@ -189,11 +194,10 @@ func pageHasNoRights(t *testing.T) {
 
 // visit is a browser's connection to the page.
 type visit struct {
-	client  *http.Client
-	address string
-	token   string
-	cookie  *http.Cookie
-	site    string // of the header Sec-Fetch-Site
+	client *http.Client
+	token  string
+	cookie *http.Cookie
+	site   string // of the header Sec-Fetch-Site
 }
 
 // newVisit waits until the page is ready behind its Service, and connects as someone who trusts the Secret's certificate only.
@@ -201,22 +205,41 @@ func newVisit(s *space) visit {
 	s.Helper()
 	_, err := kubectl("rollout", "status", "deployment/"+pageName, "--namespace", home, "--timeout=300s")
 	require.NoError(s, err)
-	service, secret := &corev1.Service{}, &corev1.Secret{}
-	require.NoError(s, cluster.Get(s.Context(), client.ObjectKey{Namespace: home, Name: pageName}, service))
+	secret := &corev1.Secret{}
 	require.NoError(s, cluster.Get(s.Context(), client.ObjectKey{Namespace: home, Name: pageCertificate}, secret))
 	roots := x509.NewCertPool()
 	require.True(s, roots.AppendCertsFromPEM(secret.Data[corev1.TLSCertKey]))
 	p := visit{
-		address: net.JoinHostPort(service.Spec.ClusterIP, "443"), site: "same-origin",
+		site: "same-origin",
 		client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 			TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: pageHost, MinVersion: tls.VersionTLS12},
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(service.Spec.ClusterIP, "443"))
+				address, err := endpoint(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return (&net.Dialer{}).DialContext(ctx, network, address)
 			},
 		}},
 	}
 	s.Cleanup(p.client.CloseIdleConnections)
 	return p
+}
+
+// endpoint is where the page's Service leads. This process is outside of the nodes, where the Service's own address means nothing.
+func endpoint(ctx context.Context) (string, error) {
+	slices := &discoveryv1.EndpointSliceList{}
+	if err := cluster.List(ctx, slices, client.InNamespace(home), client.MatchingLabels{discoveryv1.LabelServiceName: pageName}); err != nil {
+		return "", err
+	}
+	for i := range slices.Items {
+		for _, e := range slices.Items[i].Endpoints {
+			if ptr.Deref(e.Conditions.Ready, false) {
+				return net.JoinHostPort(e.Addresses[0], strconv.Itoa(int(*slices.Items[i].Ports[0].Port))), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the Service %s has no ready pod", pageName)
 }
 
 // send sends a request as the page does, again while the page's pod is being replaced: other tests drain nodes and lose them.

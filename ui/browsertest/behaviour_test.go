@@ -83,7 +83,7 @@ func TestRights(t *testing.T) {
 	s.Reply("GET /api/session", 200, m{"mode": "cluster", "user": "eve", "server": "x", "namespace": "ml", "version": "v1",
 		"login": "token"})
 	// Of the other kinds the server knows, and the viewer may not list them.
-	kinds := append(fakeserver.Kinds("ml", []string{"get", "list", "watch"})[:5], fakeserver.Kinds("ml", nil)[5:]...)
+	kinds := slices.Concat(fakeserver.Kinds("ml", []string{"get", "list", "watch"})[:5], fakeserver.Kinds("ml", nil)[5:])
 	s.Reply("GET /api/access", 200, m{"allNamespaces": false, "kinds": kinds})
 	p := newPage(t, 1440, 900, false)
 	p.open(s.URL + "/?namespace=ml")

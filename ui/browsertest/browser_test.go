@@ -126,8 +126,18 @@ func (p *page) untilFor(expression string, most time.Duration) bool {
 	ctx, cancel := context.WithTimeout(p.ctx, most)
 	defer cancel()
 	safe := "(() => { try { return !!(" + expression + "); } catch { return false; } })()" // what isn't there yet has no parts
-	return chromedp.Run(ctx, chromedp.Poll(safe, nil, chromedp.WithPollingInterval(50*time.Millisecond),
-		chromedp.WithPollingTimeout(0))) == nil
+	for {
+		if chromedp.Run(ctx, chromedp.Poll(safe, nil, chromedp.WithPollingInterval(50*time.Millisecond),
+			chromedp.WithPollingTimeout(0))) == nil {
+			return true
+		}
+		// The driver also gives up where a document that is being left takes its script along: ask the next one.
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // sees waits for a text of the page.

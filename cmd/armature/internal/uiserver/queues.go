@@ -237,8 +237,8 @@ func (b *queueBook) view(name string, forecasts map[types.NamespacedName]admissi
 	case setup == nil && len(waiting) == 0:
 		return queueView{}, false
 	case setup == nil:
-		v := queueView{Queue: queuecmd.NewMissing(name, waiting), Hidden: b.hidden, Pending: int32(len(waiting))} //nolint:gosec // at most maxObjects
-		v.Missing = !b.hidden
+		v := queueView{Queue: queuecmd.NewMissing(name, waiting), Pending: int32(len(waiting))} //nolint:gosec // at most maxObjects
+		v.Hidden, v.Missing = b.hidden, !b.hidden
 		v.addTimes(b.byKey, forecasts)
 		return v, true
 	}
