@@ -6,7 +6,7 @@ GEN  := go tool -modfile=tools/gen/go.mod
 LINT := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 
 # The modules of this repository, without that of the linter: it keeps the versions of the linter's release.
-MODULES := . devcluster devcluster/cmd/devcluster devcluster/nodes bench ui/browsertest \
+MODULES := . devcluster devcluster/cmd/devcluster devcluster/nodes bench examples/postgres ui/browsertest \
 	$(addprefix tools/,gen image deploy helm3 certmanager monitoring suites purity apidiff)
 
 # The race detector needs a C compiler; without one the same tests run without it.
@@ -99,7 +99,7 @@ REPORT := bin/suites report -out $(CURDIR)/dist/test
 
 # The suites in the order in which make test begins them, three at a time on two processors: those with clusters wait for much that isn't
 # the processors', and meanwhile the others use them. The short ones are last, so that at the end none runs alone for long.
-SUITES := operators integration programs bench unit race devcluster testenv localnode deploy image monitoring suites purity gen
+SUITES := operators integration programs bench unit race devcluster testenv localnode postgres deploy image monitoring suites purity gen
 
 # Runs suites, each whatever becomes of the others.
 run_suites = $(MAKE) --keep-going --no-print-directory $(addprefix suite-,$(1))
@@ -175,6 +175,11 @@ suite-testenv:
 suite-ui:
 	@$(SUITE) -name ui -C ui/browsertest -- $(QUICK) -timeout 30m
 
+# The example with a real PostgreSQL. Where there is none and it can't be installed, postgres.sh says so, and tests that need it are skipped.
+suite-postgres: export DEVCLUSTER_BIN := $(CURDIR)/bin/devcluster
+suite-postgres:
+	@POSTGRES_PROGRAMS=$$(hack/postgres.sh || echo none) $(SUITE) -name postgres -C examples/postgres -- $(QUICK) $(ONE)
+
 suite-bench:
 	@$(SUITE) -name bench -C bench -- $(QUICK) $(ONE) -timeout 30m
 
@@ -212,11 +217,13 @@ bin/purity: $(wildcard tools/purity/*.go tools/purity/analyzer/*.go) tools/purit
 
 lint: bin/purity ## Run golangci-lint in each module, and look for Plans that aren't pure
 	go vet -vettool=$(CURDIR)/bin/purity ./operators/... ./dsoi/... ./examples/... ./compat/...
+	go -C examples/postgres vet -vettool=$(CURDIR)/bin/purity ./...
 	@set -e; for module in $(filter-out tools/helm3 tools/apidiff,$(MODULES)); do echo "golangci-lint run in $$module"; \
 		(cd $$module && $(LINT) run --allow-parallel-runners --config=$(CURDIR)/.golangci.yml ./...); done
 
 generate: ## Write generated code, CRDs and the reference anew, and the chart's copies of what is in config
 	go generate ./api/... ./examples/...
+	go -C examples/postgres generate ./...
 	go run -C tools/gen ./reference ../../config/crd ../../docs/reference
 	rm -f charts/armature/files/*/*.yaml
 	cp config/crd/*.yaml charts/armature/files/crds/

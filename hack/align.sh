@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Not all: devcluster requires the oldest versions that serve the tests of others, and Prometheus in tools/monitoring needs an older Kubernetes.
-modules=(. bench devcluster/cmd/devcluster devcluster/nodes tools/certmanager tools/deploy tools/gen tools/helm3)
+modules=(. bench devcluster/cmd/devcluster devcluster/nodes examples/postgres tools/certmanager tools/deploy tools/gen tools/helm3)
 
 # versions prints "MODULE VERSION DIRECTORY" for what each of the modules compiles.
 versions() {

@@ -55,7 +55,7 @@ apply_crds examples/kvstore/config
 } | kubectl apply -f - >/dev/null
 
 step "The operator (bin/kvstore)"
-KVSTORE_PROGRAMS="$PWD/bin" bin/kvstore >"$dir/operator.log" 2>&1 &
+KVSTORE_PROGRAMS="$PWD/bin" bin/kvstore --metrics-bind-address=0 --health-probe-bind-address=0 >"$dir/operator.log" 2>&1 &
 operator=$!
 echo "running as process $operator"
 

@@ -16,8 +16,9 @@ import (
 // CrashEverywhere tests that an operator survives a crash at any time. It runs the scenario once without a crash, until nothing
 // changes any more and all steps of Then are done. Then, for each write k of that run, it crashes the process after its k-th write: it
 // goes on from the server's state after that write with a new process. (Whether the crashed process got the reply to its last write makes
-// no difference to the server.) The test fails unless each run reaches the same end state as the first one, creates no object more often,
-// and writes to no object of another owner.
+// no difference to the server.) With [Scenario].Outside it makes each run from its start, and crashes after changes outside, too. The
+// test fails unless each run reaches the same end state as the first one, creates no object more often, and writes to no object of
+// another owner.
 func CrashEverywhere(t testing.TB, s Scenario) {
 	t.Helper()
 	if err := crashEverywhere(t.Context(), s); err != nil {
@@ -35,7 +36,7 @@ func Settle(t testing.TB, s Scenario) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := d.begin()
+	r, err := d.begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +51,18 @@ func crashEverywhere(ctx context.Context, given Scenario) error {
 	if err != nil {
 		return err
 	}
-	peace, err := s.begin()
+	peace, err := s.begin(ctx)
 	if err != nil {
 		return fmt.Errorf("without a crash: %w", err)
 	}
 	var crashes []crashed
-	peace.process.written = func(write Call) { crashes = append(crashes, crashed{peace.crash(), write}) }
+	peace.process.written = func(write Call) {
+		c := crashed{write: write}
+		if s.Outside == nil {
+			c.run = peace.crash()
+		}
+		crashes = append(crashes, c)
+	}
 	if err := peace.inPeace(ctx); err != nil {
 		return fmt.Errorf("without a crash: %w", err)
 	}
@@ -68,7 +75,11 @@ func crashEverywhere(ctx context.Context, given Scenario) error {
 	}
 	var errs []error
 	for k, c := range crashes {
-		if err := s.checkCrash(ctx, c.run, peace, want); err != nil {
+		check := func() error { return s.checkCrash(ctx, c.run, peace, want) }
+		if s.Outside != nil {
+			check = func() error { return s.checkCrashFromStart(ctx, k+1, peace, want) }
+		}
+		if err := check(); err != nil {
 			errs = append(errs, fmt.Errorf("crash after write %d of %d (%s): %w", k+1, len(crashes), c.write, err))
 		}
 		crashes[k].run = nil // its server may be large
@@ -78,7 +89,7 @@ func crashEverywhere(ctx context.Context, given Scenario) error {
 
 // crashed is a run whose process has crashed after a write.
 type crashed struct {
-	*run
+	*run  // nil if it can't be copied
 	write Call
 }
 
@@ -121,6 +132,28 @@ func (s *Scenario) checkCrash(ctx context.Context, r *run, peace *run, want []st
 	if err := r.restart(ctx); err != nil {
 		return err
 	}
+	return s.checkEnd(ctx, r, peace, want)
+}
+
+// checkCrashFromStart makes a run whose first process crashes after its k-th write and compares it with the run without a crash.
+func (s *Scenario) checkCrashFromStart(ctx context.Context, k int, peace *run, want []string) error {
+	r, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	first := r.process
+	first.CrashAfter(k)
+	if err := s.checkEnd(ctx, r, peace, want); err != nil {
+		return err
+	}
+	if !first.Crashed() {
+		return errors.New("this run had fewer writes than the first one, and no crash; a scenario must do the same in each run")
+	}
+	return nil
+}
+
+// checkEnd runs a run to its end and compares it with the run without a crash.
+func (s *Scenario) checkEnd(ctx context.Context, r *run, peace *run, want []string) error {
 	if err := r.settle(ctx); err != nil {
 		return err
 	}

@@ -159,6 +159,9 @@ type exploration struct {
 }
 
 func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration, error) {
+	if given.Outside != nil {
+		return nil, errors.New("a scenario with Scenario.Outside can't be explored, because a real system doesn't return to a former state")
+	}
 	s, err := given.withDefaults()
 	if err != nil {
 		return nil, err

@@ -49,6 +49,9 @@ type Call struct {
 
 // String returns the call in one line, such as "create ConfigMap default/a".
 func (c Call) String() string {
+	if c.Verb == verbOutside {
+		return "outside: " + c.Name
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", c.Verb, c.Kind)
 	if c.Subresource != "" {

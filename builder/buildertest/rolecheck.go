@@ -71,7 +71,7 @@ func (r *role) run(ctx context.Context, given Scenario) error {
 		return given.Reconciler(c)
 	}
 	s.Then = append(slices.Clone(s.Then), drift)
-	run, err := s.begin()
+	run, err := s.begin(ctx)
 	if err == nil {
 		err = run.inPeace(ctx)
 	}

@@ -32,7 +32,12 @@ type run struct {
 	steps      int    // of Then that are done
 }
 
-func (s *Scenario) begin() (*run, error) {
+func (s *Scenario) begin(ctx context.Context) (*run, error) {
+	if s.Outside != nil {
+		if err := s.Outside(ctx); err != nil {
+			return nil, fmt.Errorf("bring the system outside to its start: %w", err)
+		}
+	}
 	server, err := s.newServer()
 	if err != nil {
 		return nil, err
@@ -63,6 +68,9 @@ func (r *run) crash() *run {
 
 // restart runs the rest of the cluster, and then starts the next process.
 func (r *run) restart(ctx context.Context) error {
+	if r.process != nil {
+		r.keepCalls()
+	}
 	if _, err := r.others(ctx); err != nil {
 		return err
 	}
@@ -93,6 +101,12 @@ func (r *run) settle(ctx context.Context) error {
 		}
 		before := r.server.Version()
 		after, failed := r.round(ctx)
+		if r.process.Crashed() {
+			if err := r.restart(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		next, err := r.others(ctx)
 		if err != nil {
 			return err

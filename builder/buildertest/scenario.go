@@ -32,6 +32,10 @@ type Scenario struct {
 	// Cluster returns the rest of the cluster around a server, in single steps, such as a world.World: after each round it acts until it
 	// rests. Two runs are compared by the objects of kinds that the operator reads or writes. Default: nil, nothing else happens.
 	Cluster func(*Server) Cluster
+	// Outside brings a real system outside of the cluster, such as a database server, to its state at the start. The operator changes the
+	// system through [Client.Outside], and steps of Then check it. Such a system can't be copied: [CrashEverywhere] runs the scenario from
+	// its start for each crash, and [Explore] refuses it. Default: nil, there is no such system.
+	Outside func(context.Context) error
 
 	// Then are the edits after nothing changes any more: the spec changes, someone deletes a child, an hour passes. Each runs once, after
 	// the scenario has settled again, whatever crashes; see [Change]. Default: nil, the run ends.

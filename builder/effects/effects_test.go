@@ -201,6 +201,22 @@ func TestPlanReadsResults(t *testing.T) {
 	assert.False(t, ok)
 }
 
+// A test of a plan reads its effects as text, and nothing of a Secret but its name.
+func TestPlanAsText(t *testing.T) {
+	password := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "password", UID: "1", ResourceVersion: "2"}}
+	want := func(e effects.Effect) builder.Child { return effects.Want(newOwner(""), e) }
+	assert.Equal(t, []string{
+		`outside "database": {"name":"orders"}, order 2, retained`,
+		`outside "role": "reader", Secrets password`,
+		`outside "other"`,
+	}, effectstest.Describe([]builder.Child{
+		want(effects.Effect{Performer: "outside", Key: "database", Payload: map[string]string{"name": "orders"}, Order: 2, Retain: true}),
+		builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "other"}}),
+		want(effects.Effect{Performer: "outside", Key: "role", Payload: "reader", Secrets: []*corev1.Secret{password}}),
+		want(effects.Effect{Performer: "outside", Key: "other"}),
+	}))
+}
+
 // What is wrong with an effect is an error of the plan, which names it.
 func TestWrongEffects(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -29,6 +29,8 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 	flags.StringVar(&settings.HealthProbeBindAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
 	flags.BoolVar(&settings.LeaderElection, "leader-elect", false, "let one of several processes run the operators")
 	flags.StringVar(&settings.LeaderElectionNamespace, "leader-elect-namespace", "", "`namespace` of the lease (default: that of the pod)")
+	var with features
+	with.addTo(flags)
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -39,7 +41,11 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheReady(mgr))); err != nil {
 		return err
 	}
-	if err := o.Setup(mgr); err != nil {
+	featured, err := with.around(mgr, o.Name, settings.LeaderElectionNamespace)
+	if err != nil {
+		return err
+	}
+	if err := o.Setup(featured); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)

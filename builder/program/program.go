@@ -10,6 +10,11 @@
 //	backup preview     show what this version would change in the cluster, and write nothing: see package preview
 //	backup role        write the role of the operators, from their declarations: see package rbac
 //
+// Users pause an object by its annotation armature.dev/paused. With the flag --rollout-max-owners a new version of the program disrupts
+// existing objects in turns (package release), with --undo users can take a disruptive change back (package undo), and with --record-bytes
+// the program records its passes (package record). The commands of armature (pause, rollout, undo, record) control them. The program needs
+// the permissions that these packages name.
+//
 // A program with other needs has a main function of its own: everything here is in other packages.
 package program
 
@@ -47,18 +52,27 @@ type Options struct {
 }
 
 // Main runs the program with the arguments of the process, until SIGINT or SIGTERM, and ends the process: with the code 0, with 1 after
-// an error, or with 2 if a preview finds changes.
+// an error, or with 2 or 3 if a preview finds changes or disruptive ones.
 func Main(o Options) {
 	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, nil)))
 	err := Run(ctrl.SetupSignalHandler(), o, os.Args[1:], os.Stdout)
+	code := exitCode(err)
+	if code == 1 {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", o.Name, err)
+	}
+	os.Exit(code)
+}
+
+func exitCode(err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
-		os.Exit(0)
+		return 0
+	case errors.Is(err, ErrDisruptive):
+		return 3
 	case errors.Is(err, ErrChanges):
-		os.Exit(2)
+		return 2
 	default:
-		fmt.Fprintf(os.Stderr, "%s: %v\n", o.Name, err)
-		os.Exit(1)
+		return 1
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -138,7 +140,7 @@ func (o Owner) selects(other Owner) bool {
 }
 
 // ServeHTTP serves the passes that the query's kind, namespace and name select, as a [List]. Let only those read it who may read all
-// objects of the operators. A program adds it to the server of its metrics, behind the server's filter:
+// objects of the operators: by [Recorder.Listen], or in the server of the program's metrics, behind the server's filter:
 //
 //	err := mgr.AddMetricsServerExtraHandler(record.Path, recorder)
 func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -159,6 +161,21 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err := list.Write(w); err != nil {
 		r.logger.V(1).Info("a client left", "err", err.Error())
 	}
+}
+
+// Listen lets a manager serve the passes at [Path] of an address, without authentication. Use an address of localhost: in a pod, only those
+// reach it who may forward its ports, which the API server decides. Listen opens the address at once, and returns an error if it can't.
+func (r *Recorder) Listen(mgr manager.Manager, address string) error {
+	listener, err := net.Listen("tcp", address) //nolint:noctx // it is opened at once
+	if err != nil {
+		return fmt.Errorf("serve the recorded passes: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(Path, r)
+	return mgr.Add(&manager.Server{
+		Name: "recorded passes", Listener: listener,
+		Server: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10},
+	})
 }
 
 func pack(pass *Pass) ([]byte, error) {

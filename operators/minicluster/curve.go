@@ -13,6 +13,7 @@ import (
 // of this package whose result doesn't depend on its arguments alone.
 func NewCertificate(name string) []byte {
 	secret := make([]byte, 32)
+	//purity:ignore a cluster's Secret keeps the certificate of its first pass, and a replay doesn't compare it
 	_, _ = rand.Read(secret) // never fails: it would end the program
 	key, err := ecdh.X25519().NewPrivateKey(secret)
 	if err != nil {

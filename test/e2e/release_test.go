@@ -69,9 +69,13 @@ func upgradeInTheMiddleOfAFlow() error {
 	if upgraded.jobs, err = jobUIDs(ctx, namespace); err != nil {
 		return err
 	}
+	if err := makePageCertificate(ctx); err != nil {
+		return err
+	}
 	// The annotation makes pods new also where the previous release is this one.
 	if err := helm("upgrade", "armature", filepath.Join(root, "charts", "armature"), "--reset-then-reuse-values", "--wait", "--timeout=4m",
 		"--set", "image.tag="+os.Getenv("E2E_IMAGE_TAG"), "--set", "podAnnotations.e2e=upgraded",
+		"--set", "ui.enabled=true,ui.certificateSecret="+pageCertificate,
 		// Managers that are killed are replaced soon.
 		"--set", "leaderElection.leaseDuration=4s,leaderElection.renewDeadline=3s,leaderElection.retryPeriod=500ms"); err != nil {
 		return err

@@ -21,9 +21,9 @@ const (
 	// Goroutines that come and go by themselves are those of connections. The API server keeps one for each of the six
 	// webhooks to whichever manager it asked first, so that they gather at the leader one by one; and watches are begun anew.
 	moreGoroutines = 24
-	// The heap in use, which differs by itself with what was read last, and what a wave may leave there: 2 KiB for each
-	// of its objects.
-	moreHeap, moreHeapOfWave = 1 << 20, 100 << 10
+	// The heap in use, which differs by itself: client-go remembers each event for 6 to 12 minutes, in case it becomes a series, and
+	// a new connection has its buffers. And what a wave may leave there for good: 2 KiB for each of its objects.
+	moreHeap, moreHeapOfWave = 2 << 20, 100 << 10
 	// leastWaves is how many waves come between the measurements.
 	leastWaves = 3
 )

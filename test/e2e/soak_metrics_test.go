@@ -149,29 +149,35 @@ func (s *soak) awaitQuiet() (quiet reading) {
 	return quiet
 }
 
-// measure reads a quiet leader after a garbage collection: reading the metrics makes garbage, which brings one about. Of
-// goroutines the lowest of some readings counts, since each is one at work.
-func (s *soak) measure() (measured reading) {
+// collections is how many garbage collections a measurement waits for. Reading the metrics makes the garbage that brings them about,
+// within a second or two each.
+const collections = 5
+
+// measure reads a quiet leader after some garbage collections. Of goroutines and of the live heap the lowest of the readings counts:
+// each reading is itself a goroutine at work, and what happens to be in use during one collection is not what stays.
+func (s *soak) measure() reading {
 	s.Helper()
-	quiet := s.awaitQuiet()
-	lowest, readings := quiet.goroutines, 0
-	s.eventually("a garbage collection", func() error {
+	lowest := s.awaitQuiet()
+	last, seen := lowest.collected, 0
+	s.eventually(fmt.Sprintf("%d garbage collections", collections), func() error {
 		for range 20 {
 			r, err := s.scraper.read()
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case r.process != lowest.process:
+				lowest, last, seen = r, r.collected, 0
+				continue
+			case r.collected > last:
+				lowest.live, last, seen = min(lowest.live, r.live), r.collected, seen+1
 			}
-			lowest, readings, measured = min(lowest, r.goroutines), readings+1, r
-			if r.process != quiet.process {
-				quiet = r
-			}
-			if r.collected > quiet.collected && readings >= 5 {
+			lowest.goroutines, lowest.resident = min(lowest.goroutines, r.goroutines), r.resident
+			if seen >= collections {
 				return nil
 			}
 		}
-		return fmt.Errorf("none since %.0f", quiet.collected)
+		return fmt.Errorf("%d since %.0f", seen, last)
 	})
-	measured.goroutines = lowest
-	s.Log(measured)
-	return measured
+	s.Log(lowest)
+	return lowest
 }

@@ -68,7 +68,7 @@ func nothingIsLeft() error {
 		return err
 	}
 	left, err := kubectl("get", strings.Join(strings.Fields(kinds), ","), "--all-namespaces", "--ignore-not-found",
-		"--selector=app.kubernetes.io/name=armature,app.kubernetes.io/instance=armature", "--output=name")
+		"--selector=app.kubernetes.io/name in (armature,armature-ui),app.kubernetes.io/instance=armature", "--output=name")
 	if err == nil && strings.TrimSpace(left) != "" {
 		err = fmt.Errorf("helm uninstall has left %s", left)
 	}

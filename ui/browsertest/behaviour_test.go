@@ -35,6 +35,46 @@ func TestReconnect(t *testing.T) {
 	p.until("!document.querySelector('.banner')")
 }
 
+// TestOpenedTooEarly opens the page while the server behind it doesn't answer: it says so, and begins by itself.
+func TestOpenedTooEarly(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	s.SetDown(true)
+	p := newPage(t, 1440, 900, false)
+	p.allow("502 (Bad Gateway)")
+	p.open(s.URL + "/flows/ml/nightly?view=table")
+	p.sees("down")
+	s.SetDown(false)
+	p.until("document.querySelector('.nodes .rows .row')")
+}
+
+// TestSessionEnds ends the session of an open page, as a new "armature ui" at the same port or a token's end does: the page asks
+// for a new one, and stays where it is.
+func TestSessionEnds(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	p.allow("401 (Unauthorized)")
+	p.open(s.URL + "/?text=train")
+	p.sees("1 of 5 objects")
+	s.Refuse(401, m{"error": "no session: log in first", "login": "link"})
+	p.sees("Open the page with the link")
+
+	s.SetDown(false)
+	s.Reply("POST /api/session", 200, m{"mode": "loopback", "user": "alice", "server": "x", "version": "v1", "login": "link"})
+	p.do(chromedp.Evaluate("location.hash = '#token=new'", nil)) // as the new link does, where the page is open
+	p.sees("1 of 5 objects")
+	if at := eval[string](p, "location.href"); at != s.URL+"/?text=train" {
+		t.Errorf("the address is %s", at)
+	}
+	s.Reply("GET /api/session", 401, m{"error": "the token has expired", "login": "token"})
+	s.Send("objects", "", "problem", m{"error": "Unauthorized", "reason": "Unauthorized"})
+	p.sees("the token has expired")
+	s.Reply("POST /api/session", 200, m{"mode": "cluster", "user": "eve", "server": "x", "version": "v1", "login": "token"})
+	p.do(chromedp.SendKeys("#token", "abc"+kb.Enter, chromedp.ByQuery))
+	p.sees("1 of 5 objects")
+}
+
 // TestRights shows the page to a viewer of one namespace, who may look and do nothing: no action is offered, no other namespace
 // asked for.
 func TestRights(t *testing.T) {
@@ -42,7 +82,9 @@ func TestRights(t *testing.T) {
 	s.Small("")
 	s.Reply("GET /api/session", 200, m{"mode": "cluster", "user": "eve", "server": "x", "namespace": "ml", "version": "v1",
 		"login": "token"})
-	s.Reply("GET /api/access", 200, m{"allNamespaces": false, "kinds": fakeserver.Kinds("ml", []string{"get", "list", "watch"})[:5]})
+	// Of the other kinds the server knows, and the viewer may not list them.
+	kinds := append(fakeserver.Kinds("ml", []string{"get", "list", "watch"})[:5], fakeserver.Kinds("ml", nil)[5:]...)
+	s.Reply("GET /api/access", 200, m{"allNamespaces": false, "kinds": kinds})
 	p := newPage(t, 1440, 900, false)
 	p.open(s.URL + "/?namespace=ml")
 	p.sees("5 objects")
@@ -71,6 +113,44 @@ func TestRights(t *testing.T) {
 	p.sees("You may not create anything")
 }
 
+// TestChangedRights takes rights away, and gives others, while the page is open: what is offered follows.
+func TestChangedRights(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	p.open(s.URL + "/flows/ml/nightly")
+	p.until("document.querySelector('[data-action=suspend]')")
+	s.Reply("GET /api/access", 200, m{"allNamespaces": false, "kinds": fakeserver.Kinds("ml", []string{"get", "list", "watch", "delete"})})
+	s.Reply("POST /api/actions", 403, m{"error": "eve may not patch jobflows", "reason": "Forbidden"})
+	p.allow("403 (Forbidden)")
+	p.click("[data-action=suspend]")
+	p.sees("eve may not patch jobflows")
+	p.until("!document.querySelector('[data-action=suspend]') && document.querySelector('[data-action=delete]')")
+}
+
+// TestAddresses opens addresses that somebody has mistyped: the page says what is wrong, or does without.
+func TestAddresses(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	for _, path := range []string{"/?sort=bogus", "/?sort=__proto__&down=1", "/?label==&label=%25", "/?state="} {
+		p.open(s.URL + path)
+		p.until("/\\d object/.test(document.querySelector('.total').innerText)")
+	}
+	p.open(s.URL + "/flows/ml/nightly?view=bogus&node=features&tab=bogus")
+	p.until("document.querySelector('.graph canvas') && document.querySelector('.drawer .why')")
+	p.open(s.URL + "/nothing/here")
+	p.sees("There is no such page.")
+
+	p.allow("400 (Bad Request)")
+	s.Reply("GET /api/stream/detail", 400, m{"error": "kind must be one that /api/access names, got \"Nope\""})
+	p.open(s.URL + "/objects/Nope/ml/x")
+	p.sees("kind must be one that /api/access names, got \"Nope\"")
+	s.Reply("GET /api/stream/objects", 400, m{"error": "namespace: \"A_B\": must be a DNS label"})
+	p.open(s.URL + "/?namespace=A_B")
+	p.sees("namespace: \"A_B\": must be a DNS label")
+}
+
 // TestWaitingJobs shows when a waiting job starts, or why that isn't known.
 func TestWaitingJobs(t *testing.T) {
 	s := fake(t)
@@ -80,6 +160,15 @@ func TestWaitingJobs(t *testing.T) {
 	p.sees("starts in")
 	p.sees("start not known")
 	p.sees("The start is not known: job ml/homework has no deadlineSeconds.")
+
+	// A viewer who may not list FluxSetups isn't told that nobody runs.
+	s.Send("queues", "", "set", []m{{"name": "secret", "hidden": true, "pending": 1, "waiting": []m{{"position": 1, "namespace": "ml",
+		"name": "thesis", "etaUnknown": "you may not list FluxSetups"}}}})
+	p.sees("You may not list FluxSetups: the quota and who has it are not shown.")
+	if shown := eval[string](p, "document.querySelector('[aria-label=\"Queue secret\"]').innerText"); strings.Contains(shown, "0 jobs") ||
+		!strings.Contains(shown, "ml/thesis") {
+		t.Errorf("the queue is shown as %q", shown)
+	}
 }
 
 // TestLogin asks for a token where there is no session, and tells the link's own words on loopback.
@@ -160,6 +249,8 @@ func TestKeyboard(t *testing.T) {
 	p := newPage(t, 1440, 900, false)
 	p.open(s.URL + "/?kind=JobFlow")
 	p.until("document.querySelector('.objects .rows .row')")
+	p.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
+	p.until("document.activeElement !== document.body && document.querySelector('#screen').contains(document.activeElement)") // by the skip link
 	p.do(chromedp.Focus(".grid", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter))
 	p.until("location.pathname === '/flows/ml/nightly' && document.querySelector('.canvas-box canvas')")
 	p.do(chromedp.Focus(".canvas-box canvas", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))

@@ -75,8 +75,11 @@ func startCluster() (*cluster, error) {
 			return c, fmt.Errorf("%w\n%s", err, out)
 		}
 	}
-	if out, err := c.kubectl("", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"); err != nil {
-		return c, fmt.Errorf("%w\n%s", err, out)
+	// A CRD without any condition yet is an error of "kubectl wait --for=condition".
+	for _, served := range []string{"jsonpath={.status.conditions[0].type}", "condition=Established"} {
+		if out, err := c.kubectl("", "wait", "--for="+served, "crd", "--all", "--timeout=60s"); err != nil {
+			return c, fmt.Errorf("%w\n%s", err, out)
+		}
 	}
 	// Simulated nodes are for DaemonJobs: what runs on them ends at once.
 	if out, err := c.kubectl("", "taint", "nodes", "-l", "devcluster.armature.dev/fake=true", "simulated=true:NoSchedule"); err != nil {
@@ -199,8 +202,14 @@ func (l *lines) await(t *testing.T, expression string) string {
 // it reports streams that end in their middle.
 func serve(t *testing.T, kubeconfig string, more ...string) (link string) {
 	t.Helper()
+	return start(t, `http://127\.0\.0\.1:\d+/\S*#token=\S+`, append([]string{"--kubeconfig", kubeconfig, "--open=false"}, more...)...)
+}
+
+// start runs "armature ui", and returns the first text that it prints of an expression.
+func start(t *testing.T, expression string, args ...string) string {
+	t.Helper()
 	out := &lines{more: make(chan struct{}, 1)}
-	cmd := exec.Command(binary("ARMATURE_BIN", "armature"), append([]string{"ui", "--kubeconfig", kubeconfig, "--open=false"}, more...)...)
+	cmd := exec.Command(binary("ARMATURE_BIN", "armature"), append([]string{"ui"}, args...)...)
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -209,7 +218,7 @@ func serve(t *testing.T, kubeconfig string, more ...string) (link string) {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 	})
-	return out.await(t, `http://127\.0\.0\.1:\d+/\S*#token=\S+`)
+	return out.await(t, expression)
 }
 
 // at is a path of the served page, once the page has a session.

@@ -57,20 +57,58 @@ func screens(text string) []screen {
 	}
 }
 
-// TestScreens opens each screen, in light and in dark, on a desk and on a phone. Nothing may be wider than a phone.
+// faint returns the texts of the page whose contrast to what is behind them is less than WCAG's level AA asks for.
+const faint = `(() => {
+	const pixel = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+	const rgba = (colour) => {
+		pixel.clearRect(0, 0, 1, 1);
+		pixel.fillStyle = colour;
+		pixel.fillRect(0, 0, 1, 1);
+		return [...pixel.getImageData(0, 0, 1, 1).data];
+	};
+	const luminance = (colour) => colour.slice(0, 3).map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+	const behind = (e) => {
+		for (; e; e = e.parentElement) {
+			const colour = rgba(getComputedStyle(e).backgroundColor);
+			if (colour[3] > 230) return colour;
+		}
+		return [255, 255, 255];
+	};
+	const found = [];
+	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (texts.nextNode()) {
+		const e = texts.currentNode.parentElement, text = texts.currentNode.textContent.trim();
+		if (!text || !e.getClientRects().length || e.closest(":disabled, .sr")) continue;
+		const style = getComputedStyle(e), a = luminance(rgba(style.color)), b = luminance(behind(e));
+		const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+		if (ratio < (parseFloat(style.fontSize) >= 24 ? 3 : 4.5)) found.push(ratio.toFixed(2) + " " + e.className + ": " + text);
+	}
+	return found;
+})()`
+
+// TestScreens opens each screen, in light and in dark, on a desk and on a phone, also where names are long. Nothing may be wider than a
+// phone, and no text may be hard to read.
 func TestScreens(t *testing.T) {
-	s := fake(t)
-	s.Small("")
+	long := strings.Repeat("-long", 10)
 	for _, look := range []struct {
 		name          string
 		width, height int64
 		dark          bool
-	}{{"light", 1440, 900, false}, {"dark", 1440, 900, true}, {"phone", 390, 844, false}} {
+		text          string
+	}{{"light", 1440, 900, false, ""}, {"dark", 1440, 900, true, ""}, {"phone", 390, 844, false, ""}, {"narrow", 320, 640, true, long}} {
 		t.Run(look.name, func(t *testing.T) {
+			s := fake(t)
+			s.Small(look.text)
+			s.Reply("GET /api/access", 200, m{"allNamespaces": true, "namespaces": []string{"ml", "ops" + look.text},
+				"kinds": fakeserver.Kinds("*", fakeserver.AllVerbs)})
 			p := newPage(t, look.width, look.height, look.dark)
-			for _, screen := range screens("") {
+			for _, screen := range append(screens(look.text), screen{"chosen", "/?namespace=ops" + look.text, ".objects .rows .row"}) {
 				p.open(s.URL + screen.path)
 				p.until("document.querySelector(" + quoted(screen.has) + ")")
+				for _, text := range eval[[]string](p, faint) {
+					t.Errorf("%s: the contrast is %s", screen.name, text)
+				}
 				if wide := eval[int](p, "document.documentElement.scrollWidth"); wide > int(look.width) {
 					t.Errorf("%s is %d pixels wide, the screen %d", screen.name, wide, look.width)
 				}

@@ -11,6 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/security"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // file is a manifest of testdata.
@@ -132,6 +137,12 @@ func TestRealKinds(t *testing.T) {
 	p.open(at(link, "/?namespace=lab"))
 	p.until("document.querySelectorAll('.objects .rows .row').length >= 5")
 	p.picture("ui-list")
+	// A namespace in the address takes no right in the others, nor on what is in none.
+	p.open(at(link, "/?namespace=lab&kind=FluxSetup"))
+	p.click(".objects .rows .row input")
+	p.until("document.querySelector('[data-action=delete]')")
+	p.click("[aria-label='Leave the namespace lab']")
+	p.until("/All namespaces/.test(document.querySelector('.namespaces').innerText)")
 }
 
 // TestRealSubmit submits a flow by the form, and shows what the API server says of a wrong one beside its field.
@@ -223,6 +234,47 @@ func TestRealRights(t *testing.T) {
 				t.Errorf("the server answers %d to %s", status, body)
 			}
 		}
+	}
+}
+
+// TestRealToken opens the page as it is in the cluster, by https: a viewer of one namespace pastes a token at the address that
+// somebody has sent, sees what he may, and is asked for another token when this one is no longer good.
+func TestRealToken(t *testing.T) {
+	c := theCluster(t)
+	mine, other := c.namespace(t, "pasted"), c.namespace(t, "foreign")
+	for _, namespace := range []string{mine, other} {
+		c.apply(t, namespace, strings.ReplaceAll(file(t, "one.yaml"), "NAME", "visible"))
+	}
+	c.apply(t, mine, file(t, "viewer.yaml"))
+	site := start(t, `(?m)https://\S+$`, "--kubeconfig", c.kubeconfig, "--in-cluster", "--bind-address", "127.0.0.1:0",
+		"--health-probe-bind-address", "0")
+	p := newPage(t, 1440, 760, false)
+	p.do(security.SetIgnoreCertificateErrors(true)) // it is signed by itself
+	p.allow("status of 401")
+	p.open(site + "/flows/pasted/visible?view=table")
+	p.do(chromedp.SendKeys("#token", "made-up"+kb.Enter, chromedp.ByQuery))
+	p.until("/refuses the credential/.test(document.querySelector('[role=alert]').innerText)")
+	p.do(chromedp.SendKeys("#token", strings.TrimSpace(c.must(t, "", "create", "token", "viewer", "-n", mine))+kb.Enter, chromedp.ByQuery))
+	p.until("document.querySelector('.nodes .rows .row')")
+	if cookie := eval[string](p, "document.cookie"); cookie != "" {
+		t.Errorf("a script can read %s", cookie)
+	}
+	if n := eval[int](p, "document.querySelectorAll('[data-action]').length"); n > 0 {
+		t.Errorf("%d actions are offered", n)
+	}
+	p.open(site + "/")
+	p.sees("Choose a namespace: you may not list all of them.")
+	p.open(site + "/?namespace=pasted&namespace=foreign")
+	p.sees("1 object")
+	p.until("/FluxSetup; .*JobFlow.* in foreign/.test(document.querySelector('.footnote').innerText)")
+	p.open(site + "/flows/pasted/visible")
+	p.until("document.querySelector('.graph canvas')")
+	if screens := eval[string](p, "document.querySelector('nav').innerText"); strings.Contains(screens, "Submit") {
+		t.Errorf("the navigation offers %q", screens)
+	}
+	c.must(t, "", "delete", "serviceaccount", "viewer", "-n", mine)
+	for !p.untilFor("document.querySelector('#token')", time.Second) { // the API server believes a token for 10 more seconds
+		p.open(site + "/flows/pasted/visible")
 	}
 }
 

@@ -15,5 +15,8 @@
 //
 // Things returns what is outside, for a step or an invariant of the scenario. The scheme needs corev1.
 //
-// Done returns the journal of an effect that was performed, for the view of a test of a plan.
+// A performer of a real system is tested in the same way, with buildertest's Scenario.Outside and Client.Outside.
+//
+// Done returns the journal of an effect that was performed, for the view of a test of a plan. Describe returns the effects of the plan as
+// text.
 package effectstest

@@ -17,6 +17,9 @@ const usage = `want one of
   get NAMESPACE STORE KEY
   load NAMESPACE STORE READERS DURATION    read keys again and again; fails if a read is lost`
 
+// Commands are those that use a store.
+var Commands = []string{"put", "get", "load"}
+
 // RunCommand uses a store.
 func RunCommand(ctx context.Context, args []string) error {
 	if len(args) < 4 {

@@ -26,6 +26,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/preview"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/testsize"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -170,6 +171,30 @@ func ofOwners(requests []string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// The preview of many unchanged owners sends no request for one of them. docs/upgrade.md has its time.
+func TestPreviewOfManyOwners(t *testing.T) {
+	w := newWorld(t)
+	testcluster.InstallCRDs(t, "testdata/crd")
+	n := testsize.Pick(20, 1000)
+	for i := range n {
+		require.NoError(t, w.live.Create(w.ctx, &Widget{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: fmt.Sprintf("w%d", i)}, Spec: WidgetSpec{Children: []string{"a"}},
+		}))
+	}
+	r := release{source: "first", reports: true}
+	w.run(r, func() bool {
+		var all WidgetList
+		require.NoError(t, w.live.List(w.ctx, &all, client.InNamespace(w.ns)))
+		return !slices.ContainsFunc(all.Items, func(one Widget) bool { return one.Status.Source != "first" })
+	})
+	began := time.Now()
+	report, requests := w.previewOf(r)
+	t.Logf("%s, in %s", report.Summary(), time.Since(began).Round(10*time.Millisecond))
+	assert.GreaterOrEqual(t, report.Unchanged, n)
+	requests = slices.DeleteFunc(requests, func(r string) bool { return !strings.Contains(r, w.ns) }) // of widgets of other tests
+	assert.Empty(t, requests, "beside lists and watches")
 }
 
 // The preview of a release is what happens when it runs, write by write; and the preview itself writes nothing.

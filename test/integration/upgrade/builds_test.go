@@ -18,6 +18,30 @@ import (
 // edit is a change of a source file: a text that the file has once, and what replaces it.
 type edit struct{ file, from, to string }
 
+// previous builds the armature of the commit before this one. Without it, as in a shallow clone, it returns that of this one.
+func previous(t *testing.T) (path string) {
+	t.Helper()
+	root, dir := binary.Root(t), t.TempDir()
+	git := func(args ...string) error {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = root
+		return cmd.Run()
+	}
+	if git("rev-parse", "--verify", "--quiet", "HEAD^1") != nil {
+		t.Log("this clone has one commit: the upgrade is from this one")
+		return binary.Path(t)
+	}
+	archive := filepath.Join(dir, "source.tar")
+	require.NoError(t, git("archive", "--output", archive, "HEAD^1"))
+	for _, args := range [][]string{{"tar", "-xf", archive}, {"go", "build", "-ldflags=-s", "-o", "armature", "./cmd/armature"}} {
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s\n%s", args, out)
+	}
+	return filepath.Join(dir, "armature")
+}
+
 // build builds a program of the repository with changes of its source, which stays as it is.
 func build(t *testing.T, program string, edits ...edit) (path string) {
 	t.Helper()

@@ -19,7 +19,7 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{(*impure)(nil)},
 }
 
-// impure is the fact that a function isn't pure, with the way from it to the cause: "b.Stamp calls time.Now".
+// impure is the fact that a function or variable isn't pure, with the way from it to the cause: "b.Stamp calls time.Now".
 type impure struct {
 	Way    string
 	Advice string
@@ -34,10 +34,14 @@ func run(pass *analysis.Pass) (any, error) {
 	if standard(path) || trusted(path) {
 		return nil, nil
 	}
-	bodies := read(pass, ours(pass.Module), exceptions(pass))
-	for f := range bodies.functions {
-		if cause, ok := bodies.cause(f, map[*types.Func]bool{}); ok {
-			pass.ExportObjectFact(f, &impure{Way: cause.way, Advice: cause.advice})
+	r := reader{pass, ours(pass.Module), exceptions(pass)}
+	bodies := r.read()
+	for o := range bodies.of {
+		if _, variable := o.(*types.Var); variable && !r.isOfPackage(o) {
+			continue // other packages don't know it by name
+		}
+		if cause, ok := bodies.cause(o, map[types.Object]bool{}); ok {
+			pass.ExportObjectFact(o, &impure{Way: cause.way, Advice: cause.advice})
 		}
 	}
 	if !engine(path) {
@@ -63,7 +67,7 @@ func reportPlans(pass *analysis.Pass, bodies bodies) {
 			pass.Reportf(c.pos, "%s isn't pure: it %s; %s", plan, c.way, c.advice)
 		}
 		for _, call := range b.calls {
-			visit(plan, bodies.functions[call.to], seen)
+			visit(plan, bodies.of[call.to], seen)
 		}
 	}
 	for _, plan := range bodies.plans {
@@ -136,15 +140,16 @@ func named(t types.Type, path, name string) bool {
 	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == path && n.Obj().Name() == name
 }
 
-// nameOf is how a message calls a function: "planner.Plan", "(Cluster).Apply".
-func nameOf(f *types.Func) string {
-	if recv := f.Signature().Recv(); recv != nil {
-		return "(" + types.TypeString(recv.Type(), (*types.Package).Name) + ")." + f.Name()
+// nameOf is how a message calls a function or variable: "planner.Plan", "(Cluster).Apply"; a field or local variable by its name only.
+func nameOf(o types.Object) string {
+	f, function := o.(*types.Func)
+	if function && f.Signature().Recv() != nil {
+		return "(" + types.TypeString(f.Signature().Recv().Type(), (*types.Package).Name) + ")." + f.Name()
 	}
-	if f.Pkg() == nil {
-		return f.Name()
+	if o.Pkg() == nil || !function && o.Parent() != o.Pkg().Scope() {
+		return o.Name()
 	}
-	return f.Pkg().Name() + "." + f.Name()
+	return o.Pkg().Name() + "." + o.Name()
 }
 
 // literalName names a function literal by its line.

@@ -16,7 +16,8 @@ import (
 
 // The expectations are comments in testdata: each line that says "want" is reported, and no other.
 func TestAnalyzer(t *testing.T) {
-	analysistest.Run(t, analysistest.TestData(), analyzer.Analyzer, "example.com/plans", "github.com/armature-dev/armature/builder")
+	analysistest.Run(t, analysistest.TestData(), analyzer.Analyzer, "example.com/plans", "example.com/hidden", "example.com/order",
+		"github.com/armature-dev/armature/builder")
 }
 
 // The manual shows what the tool says of the package backup.

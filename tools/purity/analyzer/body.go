@@ -9,11 +9,11 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// body is what a function does that matters here.
+// body is what a function does that matters here. That of a variable is what the functions do that it may have.
 type body struct {
 	name   string
 	causes []cause // what isn't pure in the function itself, or is known of functions of other packages
-	calls  []call  // functions of the package that it calls or mentions
+	calls  []call  // functions and variables of the package that it calls or mentions
 }
 
 // cause is a place that isn't pure.
@@ -25,64 +25,87 @@ type cause struct {
 
 type call struct {
 	pos token.Pos
-	to  *types.Func
+	to  types.Object
 }
 
 // bodies are those of a package.
 type bodies struct {
-	functions map[*types.Func]*body
-	plans     []*body
+	of    map[types.Object]*body
+	plans []*body
 }
 
-// read reads all functions of a package but for the lines that are excused. own says whether the package is of the module that is
+// reader reads the functions of a package but for the lines that are excused. own says whether the package is of the module that is
 // looked at.
-func read(pass *analysis.Pass, own bool, excused map[line]bool) bodies {
-	all := bodies{functions: map[*types.Func]*body{}}
-	for _, file := range pass.Files {
-		test := strings.HasSuffix(pass.Fset.File(file.Pos()).Name(), "_test.go")
+type reader struct {
+	*analysis.Pass
+	own     bool
+	excused map[line]bool
+}
+
+// read reads all functions and variables of the package.
+func (r reader) read() bodies {
+	all := bodies{of: map[types.Object]*body{}}
+	for _, file := range r.Files {
+		test := r.isTest(file)
 		for _, decl := range file.Decls {
 			if d, ok := decl.(*ast.FuncDecl); ok && d.Body != nil {
-				f, ok := pass.TypesInfo.Defs[d.Name].(*types.Func)
+				f, ok := r.TypesInfo.Defs[d.Name].(*types.Func)
 				if !ok {
 					continue
 				}
-				b := readBody(pass, nameOf(f), d.Body, own, excused)
-				all.functions[f] = b
+				b := r.body(nameOf(f), d.Body)
+				all.of[f] = b
 				if !test && isPlan(f.Signature()) {
 					all.plans = append(all.plans, b)
 				}
 			}
-			for lit := range literals(decl) {
-				if t, ok := pass.TypesInfo.TypeOf(lit).(*types.Signature); ok && !test && isPlan(t) {
-					all.plans = append(all.plans, readBody(pass, literalName(pass.Fset, lit), lit.Body, own, excused))
+			for lit := range r.planLiterals(decl) {
+				if !test {
+					all.plans = append(all.plans, r.body(literalName(r.Fset, lit), lit.Body))
 				}
 			}
 		}
 	}
-	for _, b := range all.functions {
-		b.calls = keepKnown(b.calls, all.functions)
+	if r.own {
+		for v, expressions := range r.values() {
+			b := &body{name: nameOf(v)}
+			for _, e := range expressions {
+				of := r.body("", e)
+				b.causes, b.calls = append(b.causes, of.causes...), append(b.calls, of.calls...)
+			}
+			all.of[v] = b
+		}
+	}
+	for _, b := range all.of {
+		b.calls = keepKnown(b.calls, all.of)
 	}
 	for _, b := range all.plans {
-		b.calls = keepKnown(b.calls, all.functions)
+		b.calls = keepKnown(b.calls, all.of)
 	}
 	return all
 }
 
-// literals returns the function literals below a node, also those within others.
-func literals(n ast.Node) func(yield func(*ast.FuncLit) bool) {
+func (r reader) isTest(file *ast.File) bool {
+	return strings.HasSuffix(r.Fset.File(file.Pos()).Name(), "_test.go")
+}
+
+// planLiterals returns the function literals below a node that are Plans, also those within others.
+func (r reader) planLiterals(n ast.Node) func(yield func(*ast.FuncLit) bool) {
 	return func(yield func(*ast.FuncLit) bool) {
 		more := true
 		ast.Inspect(n, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.FuncLit); ok && more {
-				more = yield(lit)
+				if t, ok := r.TypesInfo.TypeOf(lit).(*types.Signature); ok && isPlan(t) {
+					more = yield(lit)
+				}
 			}
 			return more
 		})
 	}
 }
 
-// keepKnown drops calls of functions without a body, such as methods of interfaces.
-func keepKnown(calls []call, known map[*types.Func]*body) []call {
+// keepKnown drops calls of what has no body, such as methods of interfaces.
+func keepKnown(calls []call, known map[types.Object]*body) []call {
 	var kept []call
 	for _, c := range calls {
 		if known[c.to] != nil {
@@ -92,81 +115,118 @@ func keepKnown(calls []call, known map[*types.Func]*body) []call {
 	return kept
 }
 
-func readBody(pass *analysis.Pass, name string, block *ast.BlockStmt, own bool, excused map[line]bool) *body {
+// body reads a function's block, or the value of a variable.
+func (r reader) body(name string, block ast.Node) *body {
 	b := &body{name: name}
 	add := func(pos token.Pos, way, advice string) {
-		if !excused[lineOf(pass.Fset, pos)] {
+		if !r.excused[lineOf(r.Fset, pos)] {
 			b.causes = append(b.causes, cause{pos, way, advice})
 		}
 	}
 	ast.Inspect(block, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
-			f, ok := pass.TypesInfo.Uses[n].(*types.Func)
-			if !ok {
-				break
+			r.mention(b, n, add)
+		case *ast.CallExpr:
+			if f := called(r.TypesInfo, n.Fun); f != nil && isSetCondition(f) && !setsTime(block) {
+				add(n.Pos(), "calls "+nameOf(f)+", which calls time.Now for a condition without a time", adviceCondition)
 			}
-			f = f.Origin()
-			if isSetCondition(f) {
-				break // its call is looked at
-			}
-			if advice, ok := source(f, own); ok {
-				add(n.Pos(), "calls "+nameOf(f), advice)
-				break
-			}
-			if f.Pkg() == pass.Pkg && !excused[lineOf(pass.Fset, n.Pos())] {
-				b.calls = append(b.calls, call{n.Pos(), f})
-				break
-			}
-			var fact impure
-			if f.Pkg() != nil && pass.ImportObjectFact(f, &fact) {
-				add(n.Pos(), "calls "+nameOf(f)+", which "+fact.Way, fact.Advice)
-			}
-		case *ast.GoStmt:
-			if own {
-				add(n.Pos(), "starts a goroutine", adviceConcurrent)
-			}
-		case *ast.SendStmt:
-			if own {
-				add(n.Pos(), "sends to a channel", adviceConcurrent)
-			}
-		case *ast.UnaryExpr:
-			if own && n.Op == token.ARROW {
-				add(n.Pos(), "receives from a channel", adviceConcurrent)
-			}
-		case *ast.SelectStmt:
-			if own {
-				add(n.Pos(), "selects from channels", adviceConcurrent)
+			if r.own && collectsUnsorted(r.TypesInfo, n, block) {
+				add(n.Pos(), "collects a map in no order", adviceOrder)
 			}
 		case *ast.RangeStmt:
-			if own {
-				if _, ok := pass.TypesInfo.TypeOf(n.X).Underlying().(*types.Chan); ok {
-					add(n.Pos(), "receives from a channel", adviceConcurrent)
-				}
-				if way, ok := orderOf(pass.TypesInfo, n, block); ok {
+			if r.own {
+				if way, ok := orderOf(r.TypesInfo, n, block); ok {
 					add(n.Pos(), way, adviceOrder)
 				}
 			}
-		case *ast.CallExpr:
-			if f := called(pass.TypesInfo, n.Fun); f != nil && isSetCondition(f) && !setsTime(block) {
-				add(n.Pos(), "calls "+nameOf(f)+", which calls time.Now for a condition without a time", adviceCondition)
-			}
-			if own && collectsUnsorted(pass.TypesInfo, n, block) {
-				add(n.Pos(), "collects a map in no order", adviceOrder)
-			}
+		}
+		if way := concurrent(r.TypesInfo, n); way != "" && r.own {
+			add(n.Pos(), way, adviceConcurrent)
 		}
 		return true
 	})
 	return b
 }
 
-// cause returns the first reason for which a function isn't pure, its own or that of what it calls.
-func (b bodies) cause(f *types.Func, seen map[*types.Func]bool) (cause, bool) {
-	if seen[f] || b.functions[f] == nil {
+// mention notes what a name stands for in a body.
+func (r reader) mention(b *body, n *ast.Ident, add func(pos token.Pos, way, advice string)) {
+	to := r.TypesInfo.Uses[n]
+	switch o := to.(type) {
+	case *types.Func:
+		f := o.Origin()
+		to = f
+		if isSetCondition(f) {
+			return // its call is looked at
+		}
+		if advice, ok := source(f, r.own); ok {
+			add(n.Pos(), "calls "+nameOf(f), advice)
+			return
+		}
+		if r.own && isMethodOfInterface(f) {
+			for _, method := range r.implementations(f) {
+				r.follow(b, n, method, add)
+			}
+			return
+		}
+	case *types.Var:
+		to = o.Origin()
+		if r.own && o.Pkg() != nil && o.Pkg().Path() == "os" && variablesOfOS[o.Name()] {
+			add(n.Pos(), "reads "+nameOf(o), adviceOutside)
+			return
+		}
+	default:
+		return
+	}
+	r.follow(b, n, to, add)
+}
+
+// follow notes that a body calls a function, or what a variable has: as a call within the package, or by what is known of another one.
+func (r reader) follow(b *body, n *ast.Ident, to types.Object, add func(pos token.Pos, way, advice string)) {
+	if to.Pkg() == r.Pkg {
+		if !r.excused[lineOf(r.Fset, n.Pos())] {
+			b.calls = append(b.calls, call{n.Pos(), to})
+		}
+		return
+	}
+	var fact impure
+	if to.Pkg() != nil && r.ImportObjectFact(to, &fact) {
+		add(n.Pos(), "calls "+nameOf(to)+", which "+fact.Way, fact.Advice)
+	}
+}
+
+// concurrent returns what a node does with goroutines and channels; empty for nothing.
+func concurrent(info *types.Info, n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return "starts a goroutine"
+	case *ast.SendStmt:
+		return "sends to a channel"
+	case *ast.SelectStmt:
+		return "selects from channels"
+	case *ast.UnaryExpr:
+		if n.Op == token.ARROW {
+			return "receives from a channel"
+		}
+	case *ast.RangeStmt:
+		if _, ok := info.TypeOf(n.X).Underlying().(*types.Chan); ok {
+			return "receives from a channel"
+		}
+	case *ast.CallExpr:
+		if isBuiltin(info, n, "close") {
+			return "closes a channel"
+		}
+	}
+	return ""
+}
+
+// cause returns the first reason for which a function or variable isn't pure, its own or that of what it calls.
+func (b bodies) cause(of types.Object, seen map[types.Object]bool) (cause, bool) {
+	if seen[of] || b.of[of] == nil {
 		return cause{}, false
 	}
-	seen[f] = true
-	own := b.functions[f]
+	seen[of] = true
+	own := b.of[of]
 	if len(own.causes) > 0 {
 		return own.causes[0], true
 	}

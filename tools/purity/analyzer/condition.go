@@ -13,7 +13,7 @@ func isSetCondition(f *types.Func) bool {
 }
 
 // setsTime tells whether a function gives a condition its time, in a literal or by an assignment.
-func setsTime(block *ast.BlockStmt) bool {
+func setsTime(block ast.Node) bool {
 	found := false
 	ast.Inspect(block, func(n ast.Node) bool {
 		switch n := n.(type) {

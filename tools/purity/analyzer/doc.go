@@ -18,9 +18,19 @@
 // # How far it looks
 //
 // It follows calls and mentions of functions through the packages of the module and of all modules that it depends on, except the
-// standard library, which it knows by name, and packages that log or measure. Calls through an interface or through a function in a
-// variable are not followed: their implementations are reported where they are Plans themselves. In other modules goroutines, channels
-// and the order of maps don't count: a library may use them and be a function of its arguments.
+// standard library, which it knows by name, and packages that log or measure. In the module itself it also follows
+//
+//   - variables of a package: to their initial value, and to all values that the package assigns;
+//   - fields that have a function, and variables and parameters with a function that the literal of a Plan captures: to all functions that
+//     the package assigns or passes;
+//   - methods of an interface that the module declares: to the types of the package, and of the packages that it imports, which
+//     implement it.
+//
+// In other modules goroutines, channels, variables, interfaces and the order of maps don't count: a library may use them and be a function
+// of its arguments.
+//
+// It doesn't see a function or an implementation that only a package assigns which isn't imported, such as a main package; values that
+// a Plan captures, such as settings; and the order of a map that only a helper sees, which the loop calls for each entry.
 //
 // # Exceptions
 //

@@ -60,6 +60,9 @@ func source(f *types.Func, own bool) (advice string, ok bool) {
 	}
 	path, name := f.Pkg().Path(), f.Name()
 	method := f.Signature().Recv() != nil
+	if strings.HasPrefix(path, "k8s.io/client-go/kubernetes/typed/") && method && requests[name] {
+		return adviceOutside, true
+	}
 	switch path {
 	case "time":
 		if !method && clock[name] {
@@ -87,8 +90,24 @@ func source(f *types.Func, own bool) (advice string, ok bool) {
 			return adviceOutside, true
 		}
 	case "net/http":
-		if (!method && hasPrefix(name, "Get", "Head", "Post", "ListenAndServe", "Serve")) || (method && name == "Do") {
+		if (!method && hasPrefix(name, "Get", "Head", "Post", "ListenAndServe", "Serve")) || (method && isRequest(f)) {
 			return adviceOutside, true
+		}
+	case "crypto/tls":
+		if hasPrefix(name, "Dial", "Listen") {
+			return adviceOutside, true
+		}
+	case "hash/maphash":
+		if name == "MakeSeed" || method && (name == "Sum64" || name == "Seed") {
+			return adviceRandom, true
+		}
+	case "sync":
+		if own && method && name == "Go" {
+			return adviceConcurrent, true
+		}
+	case "golang.org/x/sync/errgroup":
+		if own && method {
+			return adviceConcurrent, true
 		}
 	case "path/filepath":
 		if hasPrefix(name, "Abs", "Glob", "Walk", "EvalSymlinks") {
@@ -112,6 +131,10 @@ func source(f *types.Func, own bool) (advice string, ok bool) {
 		if !errorMethod(f) {
 			return adviceOutside, true
 		}
+	case "k8s.io/client-go/dynamic":
+		if method && requests[name] {
+			return adviceOutside, true
+		}
 	case "sigs.k8s.io/controller-runtime/pkg/client":
 		if method && requests[name] && !named(f.Signature().Recv().Type(), path, "ObjectKey") {
 			return adviceOutside, true
@@ -127,9 +150,16 @@ var (
 	// What parses and formats identifiers, or makes them of what it is given.
 	pureOfUUID = set("Parse", "ParseBytes", "MustParse", "Must", "Validate", "FromBytes", "NewMD5", "NewSHA1", "NewHash",
 		"IsInvalidLengthError")
-	pureOfOS = set("IsNotExist", "IsExist", "IsPermission", "IsTimeout", "IsPathSeparator", "Expand", "NewSyscallError")
-	requests = set("Get", "List", "Watch", "Create", "Update", "Patch", "Apply", "Delete", "DeleteAllOf")
+	variablesOfOS = set("Args", "Stdin", "Stdout", "Stderr")
+	pureOfOS      = set("IsNotExist", "IsExist", "IsPermission", "IsTimeout", "IsPathSeparator", "Expand", "NewSyscallError")
+	requests      = set("Get", "List", "Watch", "Create", "Update", "Patch", "Apply", "Delete", "DeleteAllOf")
 )
+
+// isRequest tells whether a method of net/http makes a request: those of Header have the same names.
+func isRequest(f *types.Func) bool {
+	recv := f.Signature().Recv().Type()
+	return named(recv, "net/http", "Client") && hasPrefix(f.Name(), "Do", "Get", "Head", "Post") || f.Name() == "RoundTrip"
+}
 
 // errorMethod tells whether f belongs to an error or a mode: these only say what they hold.
 func errorMethod(f *types.Func) bool {

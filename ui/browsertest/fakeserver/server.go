@@ -43,7 +43,7 @@ type Server struct {
 	open     map[string]map[chan Event]struct{}
 	replies  map[string]reply
 	requests []Request
-	down     bool
+	refusal  *reply
 }
 
 type reply struct {
@@ -93,14 +93,22 @@ func (s *Server) Open() int {
 	return n
 }
 
-// SetDown ends all streams and refuses all requests of the API, or accepts them again.
+// SetDown ends all streams and refuses all requests of the API as a proxy without a server behind it does, or accepts them again.
 func (s *Server) SetDown(down bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = down
-	if !down {
+	if down {
+		s.Refuse(http.StatusBadGateway, map[string]string{"error": "down"})
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusal = nil
+}
+
+// Refuse ends all streams, and answers all requests of the API alike until SetDown(false).
+func (s *Server) Refuse(status int, value any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusal = &reply{status: status, value: value}
 	for _, all := range s.open {
 		for c := range all {
 			close(c)
@@ -129,24 +137,20 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	down := s.down
-	s.mu.Unlock()
-	if down {
-		http.Error(w, `{"error":"down"}`, http.StatusBadGateway)
-		return
-	}
-	if stream, is := strings.CutPrefix(path, "stream/"); is {
-		s.stream(w, r, stream)
-		return
-	}
-	s.mu.Lock()
 	answer, known := s.replies[r.Method+" "+r.URL.Path]
+	if s.refusal != nil {
+		answer, known = *s.refusal, true
+	}
 	if r.Method != http.MethodGet {
 		request := Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery}
 		_ = json.NewDecoder(r.Body).Decode(&request.Body)
 		s.requests = append(s.requests, request)
 	}
 	s.mu.Unlock()
+	if stream, is := strings.CutPrefix(path, "stream/"); is && !known {
+		s.stream(w, r, stream)
+		return
+	}
 	if !known {
 		answer = reply{status: http.StatusNotFound, value: map[string]string{"error": "no such answer: " + r.Method + " " + r.URL.Path}}
 	}

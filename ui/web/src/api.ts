@@ -23,20 +23,37 @@ async function request<T>(method: string, path: string, body?: unknown): Promise
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch {
-    throw new ApiError(0, "The server of this page doesn't answer.");
+    throw new ApiError(0, silent);
   }
-  if (response.status === 204) return undefined as T;
+  if (!response.ok) throw await errorOf(response);
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+const silent = "The server of this page doesn't answer.";
+
+async function errorOf(response: Response): Promise<ApiError> {
   const value = await response.json().catch(() => ({}));
-  if (!response.ok) {
-    throw new ApiError(
-      response.status,
-      value.error ?? `The server answered ${response.status}.`,
-      value.reason,
-      value.fields,
-      value.login,
-    );
+  return new ApiError(
+    response.status,
+    value.error ?? `The server answered ${response.status}.`,
+    value.reason,
+    value.fields,
+    value.login,
+  );
+}
+
+// refusal says why a stream was refused, which an EventSource keeps to itself: by asking again. It is undefined if the
+// stream is not refused any more.
+export async function refusal(path: string): Promise<ApiError | undefined> {
+  const enough = new AbortController();
+  try {
+    const response = await fetch(path, { credentials: "same-origin", signal: enough.signal });
+    return response.ok ? undefined : await errorOf(response);
+  } catch {
+    return new ApiError(0, silent);
+  } finally {
+    enough.abort();
   }
-  return value as T;
 }
 
 export const get = <T>(path: string) => request<T>("GET", path);

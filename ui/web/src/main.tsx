@@ -2,8 +2,8 @@
 import { render, type FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { query } from "./api.ts";
-import { paramList, route } from "./route.ts";
-import { access, begin, clusterKinds, failure, kinds, login, logIn, logOut, may, session } from "./session.ts";
+import { paramList, placeOf, route } from "./route.ts";
+import { access, begin, clusterKinds, failure, kinds, login, logIn, logOut, may, refresh, session } from "./session.ts";
 import { live } from "./stream.ts";
 import { Confirm, Empty, Notes } from "./parts/bits.tsx";
 import { ListScreen } from "./screens/list.tsx";
@@ -73,17 +73,19 @@ function Banner() {
 
 function Nav() {
   const at = route.value.path[0] ?? "";
-  const keep = query({ namespace: paramList("namespace") });
+  // Where the viewer looks; in the place of the shown object, if he may not look everywhere.
+  const place = placeOf(route.value);
+  const narrow = place && !access.value?.allNamespaces ? [place] : [];
+  const chosen = paramList("namespace").length ? paramList("namespace") : narrow;
+  const keep = query({ namespace: chosen });
+  const looks = chosen.length ? chosen : [(!access.value?.allNamespaces && session.value?.namespace) || ""];
+  const sees = (kind: string) => looks.some((n) => may("list", kind, n));
   const items: [string, string, boolean][] = [
     ["", "Objects", true],
-    ["flows", "Flows", kinds().some((k) => k.kind === "JobFlow")],
-    ["queues", "Queues", kinds().some((k) => k.kind === "FluxSetup" || k.kind === "FluxJob")],
-    ["clusters", "Clusters", clusterKinds().length > 0],
-    [
-      "submit",
-      "Submit",
-      kinds().some((k) => may("create", k.kind, paramList("namespace")[0] ?? session.value?.namespace)),
-    ],
+    ["flows", "Flows", sees("JobFlow")],
+    ["queues", "Queues", sees("FluxSetup") || sees("FluxJob")],
+    ["clusters", "Clusters", clusterKinds().some((k) => sees(k.kind))],
+    ["submit", "Submit", kinds().some((k) => may("create", k.kind, chosen[0] ?? session.value?.namespace))],
   ];
   const s = session.value!;
   return (
@@ -141,6 +143,17 @@ function Login() {
       </main>
     );
   }
+  if (l.kind === "proxy") {
+    return (
+      <main class="login">
+        <h1>Armature</h1>
+        <p>
+          The API server refuses the token that the proxy in front of this page sends. Load the page again to log in.
+        </p>
+        <p class="dim">{l.error}</p>
+      </main>
+    );
+  }
   return (
     <main class="login">
       <h1>Armature</h1>
@@ -170,6 +183,8 @@ function Login() {
 
 function App() {
   const title = route.value.path.slice(-1)[0];
+  const path = route.value.path.join("/");
+  useEffect(() => void refresh(), [path]);
   useEffect(() => {
     document.title = title ? `${title} · Armature` : "Armature";
   }, [title]);
@@ -192,7 +207,7 @@ function App() {
       </a>
       <Nav />
       <Banner />
-      <div id="screen">
+      <div id="screen" tabIndex={-1}>
         <Screen />
       </div>
       <Notes />

@@ -43,6 +43,9 @@ const orders: Record<Order, (a: Row, b: Row) => number> = {
   age: (a, b) => (time(b.created) || 0) - (time(a.created) || 0),
 };
 
+// orderOf is the order that an address asks for, by age if it asks for none that there is.
+export const orderOf = (text: string): Order => (Object.hasOwn(orders, text) ? (text as Order) : "age");
+
 export function sorted(rows: Row[], order: Order, down: boolean): Row[] {
   const by = orders[order];
   const sign = down ? -1 : 1;

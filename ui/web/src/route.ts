@@ -46,6 +46,12 @@ export function paramList(name: string): string[] {
   return route.value.params.getAll(name);
 }
 
+// placeOf is the namespace of the object that a route shows.
+export function placeOf(r: Route): string | undefined {
+  const place = r.path[0] === "flows" ? r.path[1] : r.path[0] === "objects" ? r.path[2] : undefined;
+  return place === "-" ? undefined : place;
+}
+
 const path = (...parts: string[]) => "/" + parts.map(encodeURIComponent).join("/");
 
 // hrefOf is where an object is shown. An object without a namespace has "-" in its place.
@@ -63,7 +69,7 @@ addEventListener("popstate", () => {
 addEventListener("click", (e) => {
   if (e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
   const a = (e.target as Element | null)?.closest?.("a");
-  if (!a || a.target || a.origin !== location.origin || a.hasAttribute("download")) return;
+  if (!a || a.hash || a.target || a.origin !== location.origin || a.hasAttribute("download")) return;
   e.preventDefault();
   go(a.pathname + a.search);
 });

@@ -2,6 +2,7 @@
 // what it was told.
 import { signal } from "@preact/signals";
 import { ApiError, get, post, query, remove } from "./api.ts";
+import { placeOf, route } from "./route.ts";
 import type { Access, Kind, Session } from "./types.ts";
 
 export const session = signal<Session | undefined>(undefined);
@@ -14,23 +15,28 @@ export const failure = signal("");
 export async function begin() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) history.replaceState(null, "", location.pathname + location.search);
-  try {
-    session.value = token ? await post<Session>("/api/session", { token }) : await get<Session>("/api/session");
-    login.value = undefined;
-    await loadAccess();
-  } catch (e) {
-    fail(e);
-  }
+  const open = () => (token ? post<Session>("/api/session", { token }) : get<Session>("/api/session"));
+  if (
+    await answered(async () => {
+      session.value = await open();
+    })
+  )
+    await welcome();
 }
+
+// A link with another token, opened where the page is open already, is no other page for the browser.
+addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#token=")) void begin();
+});
 
 export async function logIn(token: string) {
   try {
     session.value = await post<Session>("/api/session", { token });
-    login.value = undefined;
-    await loadAccess();
   } catch (e) {
     login.value = { kind: "token", error: (e as Error).message };
+    return;
   }
+  await welcome();
 }
 
 export async function logOut() {
@@ -38,27 +44,69 @@ export async function logOut() {
   location.assign("/");
 }
 
-function fail(e: unknown) {
-  if (e instanceof ApiError && e.status === 401) login.value = { kind: e.login || "token", error: e.message };
-  else failure.value = (e as Error).message;
+// welcome shows the page to whom the session is of. What another may do is forgotten.
+async function welcome() {
+  access.value = undefined;
+  asked.clear();
+  login.value = undefined;
+  await answered(loadAccess);
 }
 
+// check asks whether the session still is one, after a stream has been refused.
+export async function check() {
+  try {
+    session.value = await get<Session>("/api/session");
+  } catch (e) {
+    fail(e as ApiError);
+  }
+}
+
+// answered repeats a request until the server has answered, and says meanwhile why it hasn't.
+async function answered(request: () => Promise<void>): Promise<boolean> {
+  for (;;) {
+    try {
+      await request();
+      failure.value = "";
+      return true;
+    } catch (e) {
+      fail(e as ApiError);
+      const status = (e as ApiError).status;
+      if (status >= 400 && status < 500) return false;
+    }
+    await new Promise((retry) => setTimeout(retry, 3000));
+  }
+}
+
+function fail(e: ApiError) {
+  if (e.status === 401 && e.login) login.value = { kind: e.login, error: e.message };
+  else failure.value = e.message;
+}
+
+// The namespaces whose rights are known or asked for, the last ones at the end.
 const asked = new Set<string>();
+// most is how many namespaces the server answers for at a time, "" for all of them among these.
+const most = 50;
+let loaded = 0;
 
 async function loadAccess() {
-  const namespaces = new URLSearchParams(location.search).getAll("namespace");
-  namespaces.forEach((n) => asked.add(n));
-  failure.value = "";
+  const shown = placeOf(route.peek());
+  for (const n of [...route.peek().params.getAll("namespace"), session.peek()?.namespace, shown]) if (n) asked.add(n);
+  access.value = await get<Access>("/api/access" + query({ namespace: ["", ...[...asked].slice(1 - most)] }));
+  loaded = Date.now();
+}
+
+// refresh asks again what the viewer may do, if the answer is older than a minute or proved wrong.
+export async function refresh(wrong = false) {
+  if (!access.peek() || (!wrong && Date.now() - loaded < 60_000)) return;
   try {
-    access.value = await get<Access>("/api/access" + query({ namespace: namespaces }));
-  } catch (e) {
-    failure.value = (e as Error).message;
-    setTimeout(loadAccess, 3000);
+    await loadAccess();
+  } catch {
+    /* What is offered stays as it was; the API server decides in any case. */
   }
 }
 
 // ask adds the rights in a namespace that wasn't asked for yet.
-export async function ask(namespace: string) {
+async function ask(namespace: string) {
   if (!namespace || asked.has(namespace)) return;
   asked.add(namespace);
   try {

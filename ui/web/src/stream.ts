@@ -2,6 +2,8 @@
 // server, and opens again when
 // it is visible. After each opening the server sends everything anew, and says so with the event reset.
 import { signal, type Signal } from "@preact/signals";
+import { refusal } from "./api.ts";
+import { check } from "./session.ts";
 import type { Source } from "./types.ts";
 
 export interface StreamState {
@@ -45,9 +47,7 @@ export function openStream(path: string, handlers: Handlers): Stream {
       // A browser gives up after an answer that is no stream (a proxy's 502); what it can't do alone is done here.
       if (es.readyState === EventSource.CLOSED && source === es) {
         source = undefined;
-        clearTimeout(retry);
-        retry = setTimeout(visible, pause);
-        pause = Math.min(2 * pause, 30000);
+        void refused();
       }
     };
     const on = (name: string, handle: (data: any) => void) =>
@@ -64,10 +64,21 @@ export function openStream(path: string, handlers: Handlers): Stream {
       const others = state.peek().sources.filter((o) => o.kind !== s.kind || o.namespace !== s.namespace);
       set({ sources: [...others, s] });
     });
-    on("problem", (p: { error: string }) => {
-      set({ problem: p.error, connected: false });
-      stop();
-    });
+    on("problem", (p: { error: string; reason?: string }) => end(p.error, p.reason === "Unauthorized"));
+  };
+  // refused asks why: what the viewer or the address is to blame for isn't repeated, everything else is.
+  const refused = async () => {
+    const e = await refusal(path);
+    if (over || source) return;
+    if (e && e.status >= 400 && e.status < 500) return end(e.message, e.status === 401);
+    clearTimeout(retry);
+    retry = setTimeout(visible, pause);
+    pause = Math.min(2 * pause, 30000);
+  };
+  const end = (problem: string, unknown: boolean) => {
+    set({ problem, connected: false });
+    stop();
+    if (unknown) void check();
   };
   const close = () => {
     clearTimeout(retry);

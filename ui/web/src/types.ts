@@ -206,6 +206,7 @@ export interface Queue {
   name: string;
   ready?: string;
   missing?: boolean;
+  hidden?: boolean;
   strategy?: string;
   cohort?: string;
   manager?: { name: string };

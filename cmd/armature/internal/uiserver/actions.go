@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,6 +50,9 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	var result done
 	if err == nil {
 		result, err = s.do(r.Context(), v, a)
+	}
+	if apierrors.IsForbidden(err) {
+		v.rights.forget()
 	}
 	if err != nil {
 		s.refuse(w, r, err)

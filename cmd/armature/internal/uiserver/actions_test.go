@@ -64,6 +64,21 @@ func TestActions(t *testing.T) {
 		s.post("/api/actions", action{Verb: "delete", Kind: "Secret", Namespace: "a", Name: "x", UID: "y"}).StatusCode, "kinds of the page alone")
 }
 
+// A refused action proves that the answers about rights are out of date: they are asked for again.
+func TestARefusedActionIsNotOfferedAgain(t *testing.T) {
+	flow := flowNamed("a", "nightly")
+	flow.UID = "u"
+	api := newAPI(t, flow)
+	s := newSite(t, api)
+	verbs := func() []string { return bodyOf[accessInfo](t, s.get("/api/access?namespace=a")).Kinds[0].Verbs["a"] }
+	assert.Contains(t, verbs(), "patch")
+	api.deny(func(verb, _, _ string) bool { return verb == "patch" })
+	assert.Contains(t, verbs(), "patch", "an answer holds for a while")
+	answer := s.post("/api/actions", action{Verb: "suspend", Kind: "JobFlow", Namespace: "a", Name: "nightly", UID: "u"})
+	assert.Equal(t, http.StatusForbidden, answer.StatusCode)
+	assert.NotContains(t, verbs(), "patch")
+}
+
 // The server adds no right to the viewer's.
 func TestAnActionNeedsTheViewersRight(t *testing.T) {
 	flow := withPods(flowNamed("a", "nightly"))

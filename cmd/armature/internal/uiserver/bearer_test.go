@@ -86,7 +86,9 @@ func TestPastedToken(t *testing.T) {
 	assert.Equal(t, "token", bodyOf[failure](t, answer).Login)
 	assert.NotEmpty(t, answer.Header.Get("Strict-Transport-Security"))
 
-	assert.Equal(t, http.StatusUnauthorized, s.post("/api/session", map[string]string{"token": "mallory"}).StatusCode)
+	answer = s.post("/api/session", map[string]string{"token": "mallory"})
+	assert.Equal(t, http.StatusUnauthorized, answer.StatusCode)
+	assert.Contains(t, bodyOf[failure](t, answer).Error, "the API server refuses the credential")
 	assert.Zero(t, login.viewers.Len(), "who isn't let in takes no place")
 	assert.Equal(t, http.StatusUnauthorized, s.post("/api/session", map[string]string{"token": " "}).StatusCode)
 	assert.Equal(t, http.StatusBadRequest, s.post("/api/session", map[string]string{"token": strings.Repeat("x", maxToken+1)}).StatusCode)

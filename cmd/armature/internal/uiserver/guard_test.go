@@ -37,6 +37,16 @@ func TestSession(t *testing.T) {
 }
 
 // Another site's name that leads to the loopback address is refused, whatever the cookie.
+// Where the API server refuses the kubeconfig's credential, the link is not to blame: nobody is sent to look for it.
+func TestARefusedKubeconfigAsksForNoLink(t *testing.T) {
+	api := newAPI(t)
+	s := newSite(t, api)
+	api.revoke()
+	answer := s.get("/api/session")
+	assert.Equal(t, http.StatusUnauthorized, answer.StatusCode)
+	assert.Empty(t, bodyOf[failure](t, answer).Login)
+}
+
 func TestReboundNamesAreRefused(t *testing.T) {
 	s := newSite(t, newAPI(t))
 	port := s.url[strings.LastIndex(s.url, ":")+1:]

@@ -21,6 +21,9 @@ type Login interface {
 	describe(r *http.Request) place
 }
 
+// byLink is how one logs in on loopback.
+const byLink = "link"
+
 // place is what the session says of the server.
 type place struct {
 	Mode      string `json:"mode"`
@@ -89,7 +92,7 @@ func (l *Loopback) accepts(r *http.Request) bool {
 }
 
 func (l *Loopback) describe(*http.Request) place {
-	p := place{Mode: "loopback", Login: "link", Context: l.context, Namespace: l.one.cluster.Namespace}
+	p := place{Mode: "loopback", Login: byLink, Context: l.context, Namespace: l.one.cluster.Namespace}
 	if l.one.cluster.Config != nil {
 		p.Server = l.one.cluster.Config.Host
 	}

@@ -23,6 +23,8 @@ import (
 // queueView is a queue as "armature queue" shows it, and what pictures of it need beside.
 type queueView struct {
 	queuecmd.Queue
+	// Hidden says that the viewer may not see the queue itself: its quota, who has it, and whether it exists.
+	Hidden   bool   `json:"hidden,omitempty"`
 	Strategy string `json:"strategy,omitempty"`
 	Cohort   string `json:"cohort,omitempty"`
 	// Pending is how many jobs wait in all; the list has the first.
@@ -83,6 +85,7 @@ type queueBook struct {
 	holders map[types.NamespacedName]string // the queue in which a job has its share
 	sent    map[string][]byte
 	touched map[string]bool
+	hidden  bool // the viewer may not see queues
 }
 
 func newQueueBook() *queueBook {
@@ -124,6 +127,17 @@ func (b *queueBook) take(setups changes[*v1alpha1.FluxSetup], jobs changes[*v1al
 			b.waiting[name][job.UID] = job
 		}
 		b.touch(job)
+	}
+}
+
+// hide notes whether the viewer may see queues.
+func (b *queueBook) hide(state *sourceState) {
+	if state == nil || b.hidden == (state.State == stateForbidden) {
+		return
+	}
+	b.hidden = !b.hidden
+	for name := range b.waiting {
+		b.touched[name] = true
 	}
 }
 
@@ -223,7 +237,8 @@ func (b *queueBook) view(name string, forecasts map[types.NamespacedName]admissi
 	case setup == nil && len(waiting) == 0:
 		return queueView{}, false
 	case setup == nil:
-		v := queueView{Queue: queuecmd.NewMissing(name, waiting), Pending: int32(len(waiting))} //nolint:gosec // at most maxObjects
+		v := queueView{Queue: queuecmd.NewMissing(name, waiting), Hidden: b.hidden, Pending: int32(len(waiting))} //nolint:gosec // at most maxObjects
+		v.Missing = !b.hidden
 		v.addTimes(b.byKey, forecasts)
 		return v, true
 	}
@@ -260,6 +275,10 @@ func (v *queueView) addTimes(byKey map[types.NamespacedName]*v1alpha1.FluxJob, f
 			of.ETA = &forecast.Admitted
 		case ok:
 			of.ETAUnknown = forecast.Unknown
+		case v.Hidden:
+			of.ETAUnknown = "you may not list FluxSetups"
+		case v.Missing:
+			of.ETAUnknown = "the queue doesn't exist"
 		case w.Position > 0:
 			of.ETAUnknown = fmt.Sprintf("only the first %d jobs of a queue are forecast", v1alpha1.MaxFluxQueueEntries)
 		default:
@@ -291,6 +310,7 @@ func (s *server) streamQueues(w http.ResponseWriter, r *http.Request, v *Viewer)
 		c := setups.take()
 		out.source(c.state)
 		synced := c.synced
+		book.hide(c.state)
 		book.take(c, changes[*v1alpha1.FluxJob]{})
 		for _, reader := range jobs {
 			j := reader.take()

@@ -78,9 +78,30 @@ func TestQueuesAreLive(t *testing.T) {
 	require.NoError(t, c.Create(t.Context(), lost))
 	lost.Status.Conditions = waits.Status.Conditions
 	require.NoError(t, c.Status().Update(t.Context(), lost))
-	assert.Contains(t, l.until("set", has(`"gone"`)), `"missing":true`)
+	q = decoded[[]queueView](t, l.until("set", has(`"gone"`)))[0]
+	assert.True(t, q.Missing)
+	assert.Equal(t, "the queue doesn't exist", q.Waiting[0].ETAUnknown)
 	require.NoError(t, c.Delete(t.Context(), lost))
 	assert.JSONEq(t, `["gone"]`, l.until("gone", nil))
+}
+
+// A viewer who may not list FluxSetups sees who waits, and isn't told that the queue doesn't exist, or that nobody runs.
+func TestQueuesOfAViewerWhoMayNotSeeThem(t *testing.T) {
+	setup := &v1alpha1.FluxSetup{}
+	setup.Name = "batch"
+	waits := waitingJob("waits", "batch")
+	waits.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonWaitingForQuota, LastTransitionTime: metav1.Now(),
+	}}
+	api := newAPI(t, setup, waits)
+	api.deny(func(_, kind, _ string) bool { return kind == "FluxSetup" })
+	l := newSite(t, api).listen("/api/stream/queues")
+	q := decoded[[]queueView](t, l.until("set", has(`"hidden":true`)))[0]
+	assert.False(t, q.Missing)
+	assert.Equal(t, "you may not list FluxSetups", q.Waiting[0].ETAUnknown)
+	api.deny(nil)
+	q = decoded[[]queueView](t, l.until("set", nil))[0]
+	assert.False(t, q.Hidden || q.Missing)
 }
 
 // A stream is open for days: it keeps nothing of the jobs that have left.

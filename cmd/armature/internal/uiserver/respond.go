@@ -41,6 +41,10 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	code, f := failureOf(err)
 	if code == http.StatusUnauthorized {
 		f.Login = s.Login.describe(r).Login
+		var byAPIServer apierrors.APIStatus
+		if f.Login == byLink && errors.As(err, &byAPIServer) {
+			f.Login = "" // it refuses the kubeconfig's credential, against which no link helps
+		}
 	}
 	writeJSON(w, code, f)
 }

@@ -75,6 +75,13 @@ func (r *rights) may(ctx context.Context, q question) (bool, error) {
 	return review.Status.Allowed, nil
 }
 
+// forget has everything asked again: an answer has proved wrong.
+func (r *rights) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.known)
+}
+
 // maxAnswers bounds the memory for answers.
 const maxAnswers = 10_000
 

@@ -51,6 +51,8 @@ func (v *Viewer) identify(ctx context.Context) error {
 		defer v.mu.Unlock()
 		v.user, v.groups = review.Status.UserInfo.Username, review.Status.UserInfo.Groups
 		return nil
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the API server refuses the credential, which may have expired: %w", err)
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 		return nil
 	default:

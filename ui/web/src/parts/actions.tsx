@@ -3,7 +3,7 @@
 import { ApiError, post } from "../api.ts";
 import { capital } from "../format.ts";
 import { hrefOf } from "../route.ts";
-import { may } from "../session.ts";
+import { may, refresh } from "../session.ts";
 import type { ObjectName, Row } from "../types.ts";
 import { note, question } from "./bits.tsx";
 
@@ -41,6 +41,7 @@ export async function act(verb: string, row: Row, node?: string): Promise<void> 
     );
   } catch (e) {
     note(`${row.kind} ${row.name}: ${(e as ApiError).message}`, true);
+    if ((e as ApiError).status === 403) void refresh(true);
   }
 }
 

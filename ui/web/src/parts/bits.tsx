@@ -93,8 +93,12 @@ export function Tabs({
   pick(id: string): void;
   label: string;
 }) {
+  // An address may ask for a tab that there isn't: it shows the first.
+  const i = Math.max(
+    0,
+    tabs.findIndex((t) => t.id === at),
+  );
   const key = (e: KeyboardEvent) => {
-    const i = tabs.findIndex((t) => t.id === at);
     const to = e.key === "ArrowRight" ? i + 1 : e.key === "ArrowLeft" ? i - 1 : -9;
     if (to < -1) return;
     const next = tabs[(to + tabs.length) % tabs.length]!;
@@ -103,13 +107,13 @@ export function Tabs({
   };
   return (
     <div class="tabs" role="tablist" aria-label={label} onKeyDown={key}>
-      {tabs.map((t) => (
+      {tabs.map((t, k) => (
         <button
           key={t.id}
           role="tab"
           data-tab={t.id}
-          aria-selected={t.id === at}
-          tabIndex={t.id === at ? 0 : -1}
+          aria-selected={k === i}
+          tabIndex={k === i ? 0 : -1}
           onClick={() => pick(t.id)}
         >
           {t.title}

@@ -1,6 +1,6 @@
 // The choice of namespaces, kept in the address. A viewer who may not list namespaces types their names.
 import { paramList, setParams } from "../route.ts";
-import { access, ask, session } from "../session.ts";
+import { access, session } from "../session.ts";
 
 // chosenNamespaces are those of the address; a viewer who may not see all of them starts in the namespace of his
 // context.
@@ -16,7 +16,6 @@ export function NamespacePicker() {
   const known = access.value?.namespaces ?? [];
   const add = (name: string) => {
     if (!name || chosen.includes(name)) return;
-    void ask(name);
     setParams({ namespace: [...chosen, name] });
   };
   return (

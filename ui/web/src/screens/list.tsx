@@ -1,12 +1,12 @@
 // All objects of all kinds. The filters are the address's, so that a list can be sent to a colleague.
 import { computed } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { matches, sorted, stateOf, watchObjects, type Order } from "../objects.ts";
+import { matches, orderOf, sorted, stateOf, watchObjects, type Order } from "../objects.ts";
 import { count, plural } from "../format.ts";
 import { go, hrefOf, param, paramList, setParams } from "../route.ts";
 import { access, kinds } from "../session.ts";
 import { query } from "../api.ts";
-import type { Row } from "../types.ts";
+import type { Row, Source } from "../types.ts";
 import { Grid } from "../parts/virtual.tsx";
 import { Age, Empty, Progress, State } from "../parts/bits.tsx";
 import { act, confirmed, offered } from "../parts/actions.tsx";
@@ -40,7 +40,7 @@ export function ListScreen({ only }: { only?: string[] }) {
           labels: paramList("label"),
           text: param("text"),
         };
-        const order = (param("sort") || "age") as Order;
+        const order = orderOf(param("sort"));
         const all = objects.rows.value;
         const byKind = new Map<string, number>(),
           byState = new Map<string, number>();
@@ -64,6 +64,7 @@ export function ListScreen({ only }: { only?: string[] }) {
   );
   const v = view.value;
   const state = objects.stream.state.value;
+  const nowhere = !namespaces.length && !access.value?.allNamespaces;
 
   const sort = (o: Order) => setParams({ sort: o, down: v.order === o && !v.down ? "1" : "" });
   const toggle = (list: string, value: string) => {
@@ -138,23 +139,35 @@ export function ListScreen({ only }: { only?: string[] }) {
       {!v.rows.length && (
         <Empty>
           {state.problem ||
-            (!state.synced
-              ? "Loading…"
-              : v.all
-                ? "No object passes the filters."
-                : "There is nothing yet. Submit something, or look into another namespace.")}
+            (nowhere
+              ? "Choose a namespace: you may not list all of them."
+              : !state.synced
+                ? "Loading…"
+                : v.all
+                  ? "No object passes the filters."
+                  : "There is nothing yet. Submit something, or look into another namespace.")}
         </Empty>
       )}
-      {state.sources.filter((s) => s.state === "forbidden").length > 0 && (
-        <p class="footnote">
-          Not shown, since you may not list them:{" "}
-          {[...new Set(state.sources.filter((s) => s.state === "forbidden").map((s) => s.kind))].join(", ")}.
-        </p>
-      )}
-      {!access.value?.allNamespaces && !namespaces.length && (
-        <Empty>Choose a namespace: you may not list all of them.</Empty>
-      )}
+      {!nowhere && <Unseen sources={state.sources.filter((s) => s.state === "forbidden")} />}
     </main>
+  );
+}
+
+// Unseen says what isn't shown, and where.
+function Unseen({ sources }: { sources: Source[] }) {
+  if (!sources.length) return null;
+  const places = [...new Set(sources.map((s) => s.namespace ?? ""))].sort();
+  return (
+    <p class="footnote">
+      Not shown, since you may not list them:{" "}
+      {places
+        .map((n) => {
+          const names = sources.filter((s) => (s.namespace ?? "") === n).map((s) => s.kind);
+          return names.sort().join(", ") + (n && ` in ${n}`);
+        })
+        .join("; ")}
+      .
+    </p>
   );
 }
 

@@ -70,14 +70,14 @@ const percent = (share = 0) => `${Math.round(share * 100)}%`;
 function QueueCard({ q }: { q: Queue }) {
   const [all, setAll] = useState(false);
   const waiting = q.waiting ?? [];
-  const tone = q.missing ? "bad" : q.ready === "Active" || !q.ready ? "good" : "wait";
+  const tone = q.missing ? "bad" : q.hidden ? "quiet" : q.ready === "Active" || !q.ready ? "good" : "wait";
   return (
     <section class="queue" aria-label={`Queue ${q.name}`}>
       <header>
         <h2>{q.name}</h2>
         <span class={`state ${tone}`}>
           <i aria-hidden="true" />
-          {q.missing ? "Missing" : (q.ready ?? "Active")}
+          {q.missing ? "Missing" : q.hidden ? "Not visible" : (q.ready ?? "Active")}
         </span>
         <span class="dim">
           {[q.strategy, q.cohort && `cohort ${q.cohort}`, q.manager && `flux ${q.manager.name}`]
@@ -85,6 +85,7 @@ function QueueCard({ q }: { q: Queue }) {
             .join(" · ")}
         </span>
       </header>
+      {q.hidden && <p class="dim">You may not list FluxSetups: the quota and who has it are not shown.</p>}
       <div class="quotas">
         {q.usage?.map((u) => {
           const share = u.share ?? 0;
@@ -114,7 +115,7 @@ function QueueCard({ q }: { q: Queue }) {
         })}
       </div>
       <div class="columns">
-        <div>
+        <div hidden={q.hidden}>
           <h3>
             {plural(q.holding?.length ?? 0, "job")} run{q.holding?.length === 1 ? "s" : ""}
           </h3>
