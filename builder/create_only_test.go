@@ -195,7 +195,7 @@ func TestCreateOnlyInADiff(t *testing.T) {
 }
 
 func TestCreateOnlyIsReady(t *testing.T) {
-	s := perform(t, once(newJob("unused")), nil)
+	s := perform(t, once(newJob("unused")), nil, newNode("n1"))
 	reconcile := func() builder.Result {
 		s.ours.Refresh()
 		res, err := builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).
@@ -204,7 +204,7 @@ func TestCreateOnlyIsReady(t *testing.T) {
 		return res
 	}
 	assert.Len(t, builder.NotReady(reconcile()), 1)
-	require.NoError(t, buildertest.CompleteJobs(t.Context(), s.others))
+	s.settle(jobsSucceed)
 	assert.Empty(t, builder.NotReady(reconcile()))
 }
 
@@ -228,8 +228,8 @@ func TestCrashEverywhereWithCreateOnly(t *testing.T) {
 				p.Children = append(p.Children, builder.Want(newJob(name), builder.CreateOnly(), builder.Adopt(builder.AdoptOptions{})))
 			}
 			return p
-		}, nil, newJob("c"), controlled(newJob("d"), ownerUID), controlled(newJob("stale"), ownerUID))
-		s.World, s.Lag = buildertest.CompleteJobs, lag
+		}, nil, newJob("c"), controlled(newJob("d"), ownerUID), controlled(newJob("stale"), ownerUID), newNode("n1"))
+		s.Cluster, s.Lag = jobsSucceed, lag
 		s.Foreign = func(client.Object) bool { return false } // c is adopted
 		buildertest.CrashEverywhere(t, s)
 	}

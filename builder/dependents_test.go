@@ -111,15 +111,17 @@ func TestDependentsMisused(t *testing.T) {
 }
 
 func TestCrashEverywhereWithDependents(t *testing.T) {
-	a := jobWithUID("a", ownerUID)
 	s := scenario(func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
-		p := ownerPlan{Children: []builder.Child{builder.Want(newJob("a"), builder.CreateOnly())}}
+		a := newJob("a")
+		a.Spec.Completions, a.Spec.Parallelism = new(int32(2)), new(int32(2))
+		p := ownerPlan{Children: []builder.Child{builder.Want(a, builder.CreateOnly())}}
 		for _, pod := range builder.Owned[*corev1.Pod](seen) {
-			p.Children = append(p.Children, builder.Want(newJob("after-"+pod.Name), builder.CreateOnly()))
+			if pod.Labels[batchv1.JobNameLabel] == "a" {
+				p.Children = append(p.Children, builder.Want(newJob("after-"+pod.Name), builder.CreateOnly()))
+			}
 		}
 		return p
-	}, ownsPodsOfJobs, a, podOf(a, "x"), podOf(a, "y"))
-	s.World, s.Lag = buildertest.CompleteJobs, 1
-	s.Foreign = func(obj client.Object) bool { _, ok := obj.(*corev1.Pod); return ok }
+	}, ownsPodsOfJobs, newNode("n1"))
+	s.Cluster, s.Lag = jobsSucceed, 1
 	buildertest.CrashEverywhere(t, s)
 }

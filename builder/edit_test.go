@@ -159,8 +159,8 @@ func TestCrashEverywhereWithEdits(t *testing.T) {
 				p.Children = append(p.Children, builder.Want(job, builder.CreateOnly()))
 			}
 			return p
-		}, nil)
-		s.World, s.Lag = buildertest.CompleteJobs, lag
+		}, nil, newNode("n1"))
+		s.Cluster, s.Lag = jobsSucceed, lag
 		buildertest.CrashEverywhere(t, s)
 	}
 }

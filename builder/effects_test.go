@@ -59,7 +59,7 @@ func migrated(schema string) *v1alpha1.JobFlow {
 // An effect in a phase comes before later phases, at an install and at each change, wherever the process crashes, and in any order of
 // passes: the application never has a schema that isn't there.
 func TestEffectsInPhases(t *testing.T) {
-	precedes := func(schema string) buildertest.World {
+	precedes := func(schema string) buildertest.Edit {
 		return func(ctx context.Context, c client.Client) error {
 			outside, app, err := schemas(ctx, c)
 			if err == nil && (outside != schema || app != schema) {
@@ -86,7 +86,7 @@ func TestEffectsInPhases(t *testing.T) {
 		Invariants: []buildertest.Invariant{check},
 		Cluster:    world.Cluster(world.Options{}),
 		Requests:   []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(migrated(""))}},
-		Then: []buildertest.World{
+		Then: []buildertest.Edit{
 			precedes("v1"),
 			buildertest.Change(migrated(""), func(owner *v1alpha1.JobFlow) { owner.Annotations["schema"] = "v2" }),
 			precedes("v2"),

@@ -13,7 +13,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
@@ -139,7 +138,7 @@ func ExampleBuilder_AwaitReady() {
 	}
 	res, _ := pass()
 	fmt.Println(res.Pending)
-	_ = buildertest.RollOut(ctx, c) // what the cluster does
+	c.settle() // what the cluster does
 	res, _ = pass()
 	fmt.Println(res.Pending)
 	// Output:
@@ -165,10 +164,10 @@ func ExampleBuilder_Rollout() {
 		}
 	}
 	pass("app:1") // the first install is at once
-	_ = buildertest.RollOut(ctx, c)
+	c.settle()
 	pass("app:1")
 	pass("app:2") // from then on the next phase waits for the last
-	_ = buildertest.RollOut(ctx, c)
+	c.settle()
 	pass("app:2")
 	// Output:
 	// Created Deployment.apps default/broker, Created Deployment.apps default/web
@@ -198,7 +197,7 @@ func ExampleBuilder_Rollout_rollback() {
 		fmt.Println("-", res.Rollout.State)
 	}
 	pass("app:1")
-	_ = buildertest.RollOut(ctx, c)
+	c.settle()
 	pass("app:1")
 	pass("app:broken")
 	c.server.Clock().Step(11 * time.Minute)
@@ -238,7 +237,7 @@ func ExampleBuilder_Rollout_alert() {
 		fmt.Println(res.Rollout.State, "- failed child:", failed)
 	}
 	pass("app:1")
-	_ = buildertest.RollOut(ctx, c)
+	c.settle()
 	pass("app:1")
 	pass("app:slow")
 	c.server.Clock().Step(11 * time.Minute)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -26,7 +27,7 @@ type cluster struct {
 
 func newCluster(objs ...client.Object) *cluster {
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "blog"}}
-	server := buildertest.NewServer(scheme.Scheme, buildertest.WithObjects(append(objs, owner)...))
+	server := buildertest.NewServer(scheme.Scheme, buildertest.WithObjects(append(objs, owner, world.Node("n1"))...))
 	c := &cluster{Client: server.Client("example"), server: server, owner: owner}
 	c.engine = buildertest.NewEngine(c, builder.Options{Name: "example"}, buildertest.EngineOptions{Clock: c.Now})
 	c.get(owner)
@@ -45,6 +46,13 @@ func (c *cluster) get(obj client.Object) {
 func (c *cluster) edit(obj client.Object, patch string) {
 	someone := c.server.Client("someone")
 	if err := someone.Patch(context.Background(), obj, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		panic(err)
+	}
+}
+
+// settle lets the rest of the cluster act: Deployments roll out.
+func (c *cluster) settle() {
+	if err := world.New(c.server, world.Options{}).Settle(context.Background()); err != nil {
 		panic(err)
 	}
 }

@@ -75,6 +75,6 @@ func TestObservedByAllMisused(t *testing.T) {
 
 func TestCrashEverywhereWithObservedByAll(t *testing.T) {
 	s := scenario(aJobForEachNode, watchesNodes, newNode("a"), newNode("b"), controlled(newJob("c"), ownerUID))
-	s.World = buildertest.CompleteJobs
+	s.Cluster = jobsSucceed
 	buildertest.CrashEverywhere(t, s)
 }

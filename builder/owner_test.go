@@ -210,10 +210,10 @@ func TestCrashEverywhereWithDeleteOwner(t *testing.T) {
 		return p
 	}
 	for _, lag := range []int{0, 2} {
-		s := scenario(plan, nil, bystander)
-		s.World, s.Lag = buildertest.CompleteJobs, lag
+		s := scenario(plan, nil, bystander, newNode("n1"))
+		s.Cluster, s.Lag = jobsSucceed, lag
 		buildertest.CrashEverywhere(t, s)
-		assert.Len(t, buildertest.Settle(t, s).Objects(), 1, "the bystander")
+		assert.Len(t, buildertest.Settle(t, s).Objects(), 2, "the bystander and the node")
 	}
 }
 

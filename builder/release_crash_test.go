@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 )
 
 // installed is the object that says which program is installed. Its text is the program's image.
@@ -53,27 +54,20 @@ func TestReleaseSurvivesCrashes(t *testing.T) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	install := func(image string) buildertest.World {
+	install := func(image string) buildertest.Edit {
 		return buildertest.Change(installed, func(cm *corev1.ConfigMap) { cm.Data["image"] = image })
 	}
-	unready := func(ctx context.Context, c client.Client) error {
-		var program corev1.ConfigMap
-		if err := c.Get(ctx, client.ObjectKeyFromObject(installed), &program); err != nil {
-			return err
-		}
-		if program.Data["image"] == "web:broken" {
-			return nil // its pods never become ready
-		}
-		return buildertest.RollOut(ctx, c)
+	breaks := func(pod *corev1.Pod) world.Script {
+		return world.Script{Unready: pod.Spec.Containers[0].Image == "web:broken"}
 	}
 	scenario := buildertest.Scenario{
 		Scheme:     scheme,
 		Options:    []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
-		Objects:    []client.Object{newFlow("a"), newFlow("canary:b"), newFlow("c"), installed.DeepCopy()},
+		Objects:    []client.Object{newFlow("a"), newFlow("canary:b"), newFlow("c"), installed.DeepCopy(), world.Node("n1")},
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) { return &upgradable{c: c}, nil },
 		Requests:   []reconcile.Request{{NamespacedName: key("a")}, {NamespacedName: key("b")}, {NamespacedName: key("c")}},
-		World:      unready,
-		Then: []buildertest.World{
+		Cluster:    world.Cluster(world.Options{Pods: breaks}),
+		Then: []buildertest.Edit{
 			install("web:2"),
 			install("web:broken"),
 			buildertest.Change(newFlow("c"), func(flow *v1alpha1.JobFlow) { flow.Spec.Flows[0].Name = "large" }),

@@ -1,8 +1,6 @@
 package builder_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +27,7 @@ func migrating(owner *appsv1.Deployment, _ builder.View) ownerPlan {
 	web.ObjectMeta = metav1.ObjectMeta{Name: "web"}
 	web.Spec.Template.Spec.Containers[0].Image = "web:" + owner.Annotations["image"]
 	migrate := newJob("migrate")
-	migrate.Spec.TTLSecondsAfterFinished = ptr.To[int32](5)
+	migrate.Spec.TTLSecondsAfterFinished, migrate.Spec.BackoffLimit = ptr.To[int32](5), ptr.To[int32](0)
 	p := ownerPlan{
 		Rollout: rollout.Options{Phases: []string{"migrate", "serve"}}, Prune: []client.Object{&batchv1.Job{}},
 		Children: []builder.Child{
@@ -52,7 +50,7 @@ func ownsMigration(o *operator) {
 type migration struct{ *stage }
 
 func migrate(t *testing.T) *migration {
-	m := &migration{perform(t, migrating, ownsMigration)}
+	m := &migration{perform(t, migrating, ownsMigration, newNode("n1"))}
 	m.want("schema", "v1", "image", "v1")
 	return m
 }
@@ -68,10 +66,16 @@ func (m *migration) want(pairs ...string) {
 	require.NoError(m.t, m.others.Update(m.t.Context(), owner))
 }
 
-// play lets a world do its part, and the operator all of its own.
-func (m *migration) play(worlds ...buildertest.World) {
+// play lets a cluster do its part, and then the operator all of its own.
+func (m *migration) play(cluster func(*buildertest.Server) buildertest.Cluster) {
 	m.t.Helper()
-	require.NoError(m.t, buildertest.InOrder(worlds...)(m.t.Context(), m.others))
+	m.settle(cluster)
+	m.passesOn()
+}
+
+// passesOn lets the operator do all of its own, while nothing else happens.
+func (m *migration) passesOn() {
+	m.t.Helper()
 	for range 20 {
 		writes, _, err := m.pass()
 		require.NoError(m.t, err)
@@ -114,107 +118,100 @@ func (m *migration) deleteJobs() {
 	}
 }
 
-// expire deletes Jobs that have ended and have a TTL.
-func expire(ctx context.Context, c client.Client) error {
-	var list batchv1.JobList
-	errs := []error{c.List(ctx, &list)}
-	for _, job := range list.Items {
-		if job.Spec.TTLSecondsAfterFinished != nil && len(job.Status.Conditions) > 0 {
-			errs = append(errs, client.IgnoreNotFound(c.Delete(ctx, &job, client.PropagationPolicy(metav1.DeletePropagationBackground))))
-		}
-	}
-	return errors.Join(errs...)
-}
+// expire lets the time pass after which the TTL of an ended Job is over.
+func (m *migration) expire() { m.server.Clock().Step(5 * time.Second) }
 
 func TestRunOnceComesFirstAndIsNeverRepeated(t *testing.T) {
 	m := migrate(t)
-	m.play(buildertest.RollOut)
+	m.play(jobsRun)
 	require.Len(t, m.jobs(), 1)
 	assert.Empty(t, m.image(), "at the first install, too")
 	assert.NotNil(t, get(m.stage, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "config"}}))
 	assert.Nil(t, m.jobs()[0].Spec.TTLSecondsAfterFinished, "what must not go before its success is on record")
 
-	m.play(buildertest.CompleteJobs, expire, buildertest.RollOut)
+	m.play(jobsSucceed)
 	assert.Equal(t, "web:v1", m.image())
 	require.Len(t, m.jobs(), 1)
 	assert.Equal(t, ptr.To[int32](5), m.jobs()[0].Spec.TTLSecondsAfterFinished)
-	m.play(expire, buildertest.RollOut)
+	m.expire()
+	m.play(jobsRun)
 	assert.Empty(t, m.jobs())
-	m.play(buildertest.RollOut)
+	m.play(jobsRun)
 	assert.Empty(t, m.passes())
 	assert.Equal(t, 1, m.posts())
 
 	m.want("image", "v2")
-	m.play(buildertest.RollOut)
+	m.play(jobsRun)
 	assert.Equal(t, "web:v2", m.image(), "another image of the same schema needs no run")
 	assert.Equal(t, 1, m.posts())
 
 	m.want("schema", "v2", "image", "v3")
-	m.play(buildertest.RollOut)
+	m.play(jobsRun)
 	assert.Equal(t, "web:v2", m.image())
 	require.Len(t, m.jobs(), 1)
-	m.play(buildertest.CompleteJobs)
-	m.play(expire, buildertest.RollOut)
+	m.play(jobsSucceed)
+	m.expire()
+	m.play(jobsRun)
 	assert.Equal(t, "web:v3", m.image())
 	assert.Equal(t, 2, m.posts())
 
 	m.want("schema", "v1", "image", "v4")
-	m.play(buildertest.RollOut)
+	m.play(jobsRun)
 	assert.Equal(t, "web:v4", m.image(), "a value that has run doesn't run again")
 	assert.Equal(t, 2, m.posts())
 }
 
 func TestRunOnceAfterItsJobIsDeleted(t *testing.T) {
 	m := migrate(t)
-	m.play()
+	m.passesOn()
 	m.deleteJobs()
-	m.play()
+	m.passesOn()
 	assert.Equal(t, 2, m.posts(), "deleted before its end, it runs again")
-	m.play(buildertest.CompleteJobs)
+	m.play(jobsSucceed)
 	m.deleteJobs()
-	m.play(buildertest.RollOut)
-	m.play()
+	m.play(jobsRun)
+	m.passesOn()
 	assert.Equal(t, 2, m.posts(), "deleted afterwards, it doesn't")
 	assert.Equal(t, "web:v1", m.image())
 }
 
 func TestRunOnceThatFails(t *testing.T) {
 	m := migrate(t)
-	m.play()
-	fail := buildertest.FinishJobs(func(*batchv1.Job) bool { return false })
-	m.play(fail, expire)
-	m.play(expire, buildertest.RollOut)
+	m.passesOn()
+	m.play(jobsFail)
+	m.expire()
+	m.play(jobsRun)
 	assert.Empty(t, m.image(), "what follows is held")
 	require.Len(t, m.jobs(), 1, "it stays to be looked at")
 	assert.Equal(t, 1, m.posts(), "and isn't tried again by itself")
 
 	m.deleteJobs()
-	m.play()
+	m.passesOn()
 	assert.Equal(t, 2, m.posts())
-	m.play(buildertest.CompleteJobs)
+	m.play(jobsSucceed)
 	assert.Equal(t, "web:v1", m.image())
 }
 
 func TestRunsOfOneChildDontOverlap(t *testing.T) {
 	m := migrate(t)
-	m.play()
+	m.passesOn()
 	m.want("schema", "v2")
-	m.play()
+	m.passesOn()
 	assert.Equal(t, 1, m.posts(), "the first still runs")
-	m.play(buildertest.CompleteJobs)
+	m.play(jobsSucceed)
 	assert.Equal(t, 2, m.posts())
 	assert.Empty(t, m.image())
-	m.play(buildertest.CompleteJobs)
+	m.play(jobsSucceed)
 	assert.Equal(t, "web:v1", m.image())
 	m.want("schema", "v1")
-	m.play(buildertest.RollOut)
+	m.play(jobsRun)
 	assert.Equal(t, 2, m.posts(), "both are on record")
 }
 
 // The condition FailureTarget comes before the pods have ended.
 func TestAFailingRunStillRuns(t *testing.T) {
 	m := migrate(t)
-	m.play()
+	m.passesOn()
 	end := func(how batchv1.JobConditionType) {
 		job := m.jobs()[0]
 		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{Type: how, Status: corev1.ConditionTrue})
@@ -222,10 +219,10 @@ func TestAFailingRunStillRuns(t *testing.T) {
 	}
 	end(batchv1.JobFailureTarget)
 	m.want("schema", "v2")
-	m.play()
+	m.passesOn()
 	assert.Equal(t, 1, m.posts())
 	end(batchv1.JobFailed)
-	m.play()
+	m.passesOn()
 	assert.Equal(t, 2, m.posts())
 }
 
@@ -254,12 +251,12 @@ func TestARecordThatCantBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := migrate(t)
-			m.play()
-			require.NoError(t, buildertest.CompleteJobs(t.Context(), m.others))
+			m.passesOn()
+			m.settle(jobsSucceed)
 			late := m.server.Client("late")
 			late.Freeze()
-			m.play(buildertest.RollOut)
-			m.play(buildertest.RollOut)
+			m.play(jobsRun)
+			m.play(jobsRun)
 			record := m.record()
 			good := record.Annotations[wellknown.AnnotationRunOnce]
 			record.Annotations[wellknown.AnnotationRunOnce] = c.edit(good)
@@ -285,7 +282,7 @@ func TestARecordThatCantBeRead(t *testing.T) {
 			record = m.record()
 			record.Annotations[wellknown.AnnotationRunOnce] = good
 			require.NoError(t, m.others.Update(t.Context(), record))
-			m.play(buildertest.RollOut)
+			m.play(jobsRun)
 			assert.Equal(t, 1, m.posts())
 		})
 	}
@@ -310,7 +307,7 @@ func TestRunOnceBehindALateCache(t *testing.T) {
 
 	process("second")
 	require.NoError(t, pass())
-	require.NoError(t, buildertest.CompleteJobs(t.Context(), m.others))
+	m.settle(jobsSucceed)
 	require.NoError(t, pass())
 	m.deleteJobs()
 	m.reconciler = late
@@ -323,8 +320,8 @@ func TestRunOnceSurvivesACrashAfterAnyWrite(t *testing.T) {
 	owner := newOwner()
 	owner.Annotations = map[string]string{"schema": "v1", "image": "v1"}
 	s := scenario(migrating, ownsMigration)
-	s.Objects = []client.Object{owner}
-	s.World = buildertest.InOrder(buildertest.CompleteJobs, expire, buildertest.RollOut)
+	s.Objects = []client.Object{owner, newNode("n1")}
+	s.Cluster = jobsSucceed
 	buildertest.CrashEverywhere(t, s)
 	s.Lag = 2
 	buildertest.CrashEverywhere(t, s)
@@ -375,15 +372,15 @@ func TestRunOnceOfATemplate(t *testing.T) {
 	plan := func(*appsv1.Deployment, builder.View) ownerPlan {
 		return ownerPlan{Rollout: rollout.Options{Phases: []string{"a"}}, Children: []builder.Child{builder.Want(job.DeepCopy(), builder.RunOnce(""), builder.InPhase("a"))}}
 	}
-	m := &migration{perform(t, plan, ownsMigration)}
-	m.play()
+	m := &migration{perform(t, plan, ownsMigration, newNode("n1"))}
+	m.passesOn()
 	require.Len(t, m.jobs(), 1)
 	assert.LessOrEqual(t, len(m.jobs()[0].Name), 63)
-	m.play(buildertest.CompleteJobs)
+	m.play(jobsSucceed)
 	job.Spec.BackoffLimit = ptr.To[int32](7)
-	m.play()
+	m.passesOn()
 	assert.Equal(t, 1, m.posts())
 	job.Spec.Template.Spec.Containers[0].Image = "other"
-	m.play()
+	m.passesOn()
 	assert.Equal(t, 2, m.posts())
 }

@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 )
 
 // A Deployment plays the owner: it is a built-in kind with a status.
@@ -85,6 +87,44 @@ func describedBy(plan ownerFunc, describe func(*operator)) *operator {
 	}
 	describe(o)
 	return o
+}
+
+// The clusters around a stage: Deployments roll out, and Jobs run, succeed or fail.
+var (
+	jobsRun     = aroundOwner(world.Options{})
+	jobsSucceed = aroundOwner(world.Options{Pods: world.JobsSucceed})
+	jobsFail    = aroundOwner(world.Options{Pods: func(pod *corev1.Pod) world.Script {
+		script := world.JobsSucceed(pod)
+		script.ExitCode = 1
+		return script
+	}})
+)
+
+// aroundOwner returns a simulated cluster that leaves the owner alone: this Deployment stands for a custom resource.
+func aroundOwner(o world.Options) func(*buildertest.Server) buildertest.Cluster {
+	return func(server *buildertest.Server) buildertest.Cluster { return withoutOwner{world.New(server, o)} }
+}
+
+type withoutOwner struct{ *world.World }
+
+func (c withoutOwner) Next() ([]buildertest.ClusterStep, time.Time, error) {
+	steps, next, err := c.World.Next()
+	return slices.DeleteFunc(steps, func(s buildertest.ClusterStep) bool { return s.Group == "Deployment default/owner" }), next, err
+}
+
+// settle lets a cluster act until it rests. It needs a node.
+func (s *stage) settle(cluster func(*buildertest.Server) buildertest.Cluster) {
+	s.t.Helper()
+	for around := cluster(s.server); ; {
+		steps, _, err := around.Next()
+		require.NoError(s.t, err)
+		if len(steps) == 0 {
+			return
+		}
+		for _, step := range steps {
+			require.NoError(s.t, step.Run(s.t.Context()))
+		}
+	}
 }
 
 // scenario is the same for CrashEverywhere.

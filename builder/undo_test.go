@@ -22,6 +22,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -302,7 +303,7 @@ func TestUndoSurvivesCrashes(t *testing.T) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	install := func(image string) buildertest.World {
+	install := func(image string) buildertest.Edit {
 		return buildertest.Change(installed, func(cm *corev1.ConfigMap) { cm.Data["image"] = image })
 	}
 	undoes := buildertest.Change(newFlow("a"), func(flow *v1alpha1.JobFlow) {
@@ -312,11 +313,11 @@ func TestUndoSurvivesCrashes(t *testing.T) {
 	scenario := buildertest.Scenario{
 		Scheme:     scheme,
 		Options:    []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
-		Objects:    []client.Object{newFlow("a"), installed.DeepCopy()},
+		Objects:    []client.Object{newFlow("a"), installed.DeepCopy(), world.Node("n1")},
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) { return &undoable{c: c}, nil },
 		Requests:   []reconcile.Request{{NamespacedName: key("a")}},
-		World:      buildertest.RollOut,
-		Then: []buildertest.World{
+		Cluster:    world.Cluster(world.Options{}),
+		Then: []buildertest.Edit{
 			install("web:2"), undoes, install("web:3"),
 			buildertest.Change(newFlow("a"), func(flow *v1alpha1.JobFlow) { flow.Annotations = nil }),
 			undoes,

@@ -26,7 +26,7 @@ func TestExploreAnInstall(t *testing.T) {
 // A user upgrades two of three types at any time.
 func TestExploreAnUpgrade(t *testing.T) {
 	s := explored(t, threeTypes("v1", "v1", "v1"))
-	s.Then = []buildertest.World{buildertest.Change(newTown(t, ""), func(town *Town) {
+	s.Then = []buildertest.Edit{buildertest.Change(newTown(t, ""), func(town *Town) {
 		town.Spec = newTown(t, threeTypes("v2", "v2", "v1")).Spec
 	})}
 	s.Normalize = func(obj *unstructured.Unstructured) bool { // an edit before the first install makes no upgrade

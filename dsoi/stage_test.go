@@ -1,7 +1,7 @@
 package dsoi
 
 import (
-	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -103,7 +104,7 @@ func workloads(writes []string) (names []string) {
 func (s *stage) settle() {
 	s.Helper()
 	for range 20 {
-		require.NoError(s, buildertest.RollOut(s.Context(), s.world))
+		s.rollOut()
 		if writes := s.pass(); len(writes) == 0 {
 			s.pass()
 			return
@@ -112,29 +113,43 @@ func (s *stage) settle() {
 	require.Fail(s, "it does not settle")
 }
 
-// rollOut lets one workload become ready.
+// rollOut lets workloads become ready, by name or all of them. (The pods of a simulated cluster would cost seconds with hundreds of nodes.)
 func (s *stage) rollOut(names ...string) {
 	s.Helper()
-	only := func(ctx context.Context, c client.Client) error {
-		for _, name := range names {
-			set := &appsv1.StatefulSet{}
-			if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, set); err == nil {
-				if err := c.Status().Update(ctx, readySet(set)); err != nil {
-					return err
-				}
-			}
-			d := &appsv1.Deployment{}
-			if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, d); err == nil {
-				n := ptr.Deref(d.Spec.Replicas, 1)
-				d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
-				if err := c.Status().Update(ctx, d); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+	var sets appsv1.StatefulSetList
+	var deployments appsv1.DeploymentList
+	var daemons appsv1.DaemonSetList
+	var budgets policyv1.PodDisruptionBudgetList
+	for _, list := range []client.ObjectList{&sets, &deployments, &daemons, &budgets} {
+		require.NoError(s, s.world.List(s.Context(), list))
 	}
-	require.NoError(s, only(s.Context(), s.world))
+	var ready []client.Object
+	for i := range sets.Items {
+		ready = append(ready, readySet(&sets.Items[i]))
+	}
+	for i := range deployments.Items {
+		d := &deployments.Items[i]
+		n := ptr.Deref(d.Spec.Replicas, 1)
+		d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
+		ready = append(ready, d)
+	}
+	for i := range daemons.Items {
+		d := &daemons.Items[i]
+		d.Status = appsv1.DaemonSetStatus{
+			ObservedGeneration: d.Generation, DesiredNumberScheduled: 1, CurrentNumberScheduled: 1, UpdatedNumberScheduled: 1,
+			NumberReady: 1, NumberAvailable: 1,
+		}
+		ready = append(ready, d)
+	}
+	for i := range budgets.Items {
+		budgets.Items[i].Status.ObservedGeneration = budgets.Items[i].Generation
+		ready = append(ready, &budgets.Items[i])
+	}
+	for _, obj := range ready {
+		if obj.GetDeletionTimestamp() == nil && (len(names) == 0 || slices.Contains(names, obj.GetName())) {
+			require.NoError(s, s.world.Status().Update(s.Context(), obj))
+		}
+	}
 }
 
 func (s *stage) town() *Town {

@@ -3,8 +3,6 @@ package buildertest
 import (
 	"sync"
 	"time"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Epoch is the time of a new Clock.
@@ -37,12 +35,4 @@ func (c *Clock) set(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = now
-}
-
-// nowOf returns the time of the server behind a client.
-func nowOf(c client.Client) time.Time {
-	if mine, ok := c.(*Client); ok {
-		return mine.Now()
-	}
-	return time.Now()
 }

@@ -12,7 +12,7 @@
 // conflicts, keeps objects that have finalizers, and collects garbage. The package conformance has these behaviours as cases, which
 // also run on a real API server. The server doesn't imitate:
 //
-//   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster, a [Cluster]; a [World] imitates them roughly.
+//   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster: see [Cluster].
 //   - Rare validation, the rules and patterns of CRDs, admission webhooks and RBAC, and quotas of anything but pods. Inject their answers
 //     with [Client.Fail].
 //   - Subresources except status, patches of scale, and the binding of pods: no eviction.
@@ -42,9 +42,9 @@
 // process must reach the same end state. It must create nothing twice and write to no object of another owner:
 //
 //	buildertest.CrashEverywhere(t, buildertest.Scenario{
-//		Objects:  []client.Object{flow},
+//		Objects:  []client.Object{flow, world.Node("n1")},
 //		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(flow)}},
-//		World:    buildertest.CompleteJobs,
+//		Cluster:  world.Cluster(world.Options{Pods: world.JobsSucceed}),
 //		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 //			return buildertest.NewReconciler(jobflow.Operator(nil), c, c.Now)
 //		},
@@ -77,7 +77,7 @@
 // write, one without it, and one before the next write leave the same state, so they are one crash here. A reply that is lost while the
 // process lives on is a fault of its own: [Bounds.LostReplies].
 //
-// The rest of the cluster is [Scenario.Cluster], such as a world of package world, and no [Scenario.World]; it must be
+// The rest of the cluster is [Scenario.Cluster], such as a world of package world; it must be
 // deterministic and use the server's clock, or no state comes twice. Two orders are left out because they show nowhere: a step that
 // changes a kind which no operator and no invariant reads comes first, and a pass that would write nothing is no step. The writes of a
 // controller about one object are one step, so that no operator reads what is between them; [Bounds.EachStep] makes each a step.

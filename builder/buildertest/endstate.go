@@ -1,6 +1,7 @@
 package buildertest
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -20,9 +21,27 @@ var timestamp = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 // objects, and times and the server's choices for a Service (addresses, node ports) by a word. It removes resource versions and
 // managed fields.
 func (s *Server) EndState() ([]string, error) {
-	return (&Scenario{Normalize: func(*unstructured.Unstructured) bool { return true }}).endState(s)
+	state, err := (&Scenario{Normalize: func(*unstructured.Unstructured) bool { return true }}).endState(s)
+	if err != nil {
+		return nil, err
+	}
+	return asYAML(state), nil
 }
 
+// asYAML returns the objects of a state as YAML. States are compared as JSON, because encoding YAML is slow.
+func asYAML(state []string) []string {
+	all := make([]string, len(state))
+	for i, obj := range state {
+		text, err := yaml.JSONToYAML([]byte(obj))
+		if err != nil {
+			panic(err) // JSON is YAML
+		}
+		all[i] = string(text)
+	}
+	return all
+}
+
+// endState returns the objects of a server as JSON, for a comparison.
 func (s *Scenario) endState(server *Server) ([]string, error) {
 	names := strings.NewReplacer(server.namesOfUIDs()...)
 	state := []string{} // of a scenario that deletes everything: not nil, which Explore takes for no end
@@ -40,7 +59,7 @@ func (s *Scenario) endState(server *Server) ([]string, error) {
 		if !s.Normalize(u) {
 			continue
 		}
-		text, err := yaml.Marshal(u.Object)
+		text, err := json.Marshal(u.Object)
 		if err != nil {
 			return nil, err
 		}

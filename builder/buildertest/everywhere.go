@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,6 +176,10 @@ func (s *Scenario) checkEnd(ctx context.Context, r *run, peace *run, want []stri
 
 // difference returns the lines in which two states differ, with a few lines around each.
 func difference(want, got []string) string {
+	if slices.Equal(want, got) {
+		return ""
+	}
+	want, got = asYAML(want), asYAML(got)
 	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: difflib.SplitLines(strings.Join(want, "---\n")), B: difflib.SplitLines(strings.Join(got, "---\n")), Context: 12,
 	})

@@ -20,6 +20,7 @@ import (
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 )
 
 // by makes a Scenario with a reconciler that is a function, for the ConfigMap "owner".
@@ -69,8 +70,8 @@ func chain(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap) 
 
 func TestCrashEverywhereOfASoundReconciler(t *testing.T) {
 	s := by(chain)
-	s.Objects = append(s.Objects, configMap("bystander"))
-	s.World = buildertest.CompleteJobs
+	s.Objects = append(s.Objects, configMap("bystander"), world.Node("n1"))
+	s.Cluster = world.Cluster(world.Options{Pods: world.JobsSucceed})
 	buildertest.CrashEverywhere(t, s)
 	s.Lag = 3
 	buildertest.CrashEverywhere(t, s)
@@ -88,9 +89,9 @@ func TestCrashEverywhereOfAnEngine(t *testing.T) {
 	owner.UID = "owner"
 	stale := configMap("stale")
 	s := buildertest.Scenario{
-		Objects:  []client.Object{owner, owned(stale, owner), configMap("bystander")},
+		Objects:  []client.Object{owner, owned(stale, owner), configMap("bystander"), world.Node("n1")},
 		Requests: []reconcile.Request{request("owner")},
-		World:    buildertest.RollOut,
+		Cluster:  world.Cluster(world.Options{}),
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 			engine := builder.NewEngine(c, builder.Options{Name: "web", Reader: c.Live()})
 			for _, kind := range []client.Object{&appsv1.Deployment{}, &corev1.ConfigMap{}} {

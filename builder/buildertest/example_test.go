@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 )
 
 func ExampleNewServer() {
@@ -97,9 +98,9 @@ func ExampleClient_Lag() {
 func ExampleCrashEverywhere() {
 	var t *testing.T // of your test
 	scenario := buildertest.Scenario{
-		Objects:  []client.Object{configMap("owner")},
+		Objects:  []client.Object{configMap("owner"), world.Node("n1")},
 		Requests: []reconcile.Request{request("owner")},
-		World:    buildertest.CompleteJobs,
+		Cluster:  world.Cluster(world.Options{Pods: world.JobsSucceed}),
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 			operator := builder.NewOperator[*corev1.ConfigMap](nil, "example").
 				Owns(&batchv1.Job{}).
@@ -119,9 +120,9 @@ func plan(owner *corev1.ConfigMap, _ builder.View) builder.Plan[*corev1.ConfigMa
 
 func TestCrashEverywhereOfAnOperator(t *testing.T) {
 	buildertest.CrashEverywhere(t, buildertest.Scenario{
-		Objects:  []client.Object{configMap("owner")},
+		Objects:  []client.Object{configMap("owner"), world.Node("n1")},
 		Requests: []reconcile.Request{request("owner")},
-		World:    buildertest.CompleteJobs,
+		Cluster:  world.Cluster(world.Options{Pods: world.JobsSucceed}),
 		Lag:      2,
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 			return buildertest.NewReconciler(builder.NewOperator[*corev1.ConfigMap](nil, "example").Owns(&batchv1.Job{}).Plan(plan), c, c.Now)
@@ -136,9 +137,9 @@ func ExampleSettle() {
 		return
 	}
 	server := buildertest.Settle(t, buildertest.Scenario{
-		Objects:  []client.Object{configMap("owner")},
+		Objects:  []client.Object{configMap("owner"), world.Node("n1")},
 		Requests: []reconcile.Request{request("owner")},
-		World:    buildertest.CompleteJobs,
+		Cluster:  world.Cluster(world.Options{Pods: world.JobsSucceed}),
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 			return buildertest.NewReconciler(builder.NewOperator[*corev1.ConfigMap](nil, "example").Owns(&batchv1.Job{}).Plan(plan), c, c.Now)
 		},
@@ -188,35 +189,6 @@ func ExampleClient_DropEvents() {
 	// Output:
 	// ADDED a
 	// ADDED b
-}
-
-// A World is what the rest of the cluster does: here some Jobs succeed, and Deployments roll out.
-func ExampleInOrder() {
-	ctx := context.Background()
-	owner := configMap("owner")
-	owner.UID = "1"
-	c := buildertest.NewServer(scheme.Scheme, buildertest.WithObjects(
-		owner, jobOf(owner, "good"), jobOf(owner, "bad"), deployment("web", "nginx"),
-	)).Client("world")
-	world := buildertest.InOrder(
-		buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name == "good" }),
-		buildertest.RollOut,
-	)
-	fmt.Println(world(ctx, c))
-
-	var jobs batchv1.JobList
-	_ = c.List(ctx, &jobs)
-	for _, job := range jobs.Items {
-		fmt.Println(job.Name, job.Status.Conditions[len(job.Status.Conditions)-1].Type)
-	}
-	web := deployment("web", "")
-	_ = c.Get(ctx, client.ObjectKeyFromObject(web), web)
-	fmt.Println("available:", web.Status.AvailableReplicas)
-	// Output:
-	// <nil>
-	// bad Failed
-	// good Complete
-	// available: 1
 }
 
 // The server's time stands still until it is stepped.

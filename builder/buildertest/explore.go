@@ -98,7 +98,7 @@ func (r Report) String() string {
 //   - A final state stays: see Scenario.Final.
 //   - Scenario.Invariants hold in each state.
 //
-// The rest of the cluster is Scenario.Cluster; a Scenario.World is an error. An event enqueues the requests that a manager would
+// The rest of the cluster is Scenario.Cluster. An event enqueues the requests that a manager would
 // enqueue, for reconcilers of [NewReconciler]; for others, each event enqueues all requests.
 func Explore(t testing.TB, s Scenario, b Bounds) Report {
 	t.Helper()
@@ -159,9 +159,6 @@ type exploration struct {
 }
 
 func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration, error) {
-	if given.World != nil {
-		return nil, errors.New("a Scenario with a World can't be explored, because its changes are no single steps; use Cluster")
-	}
 	if given.Outside != nil {
 		return nil, errors.New("a scenario with Scenario.Outside can't be explored, because a real system doesn't return to a former state")
 	}

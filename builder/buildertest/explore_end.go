@@ -2,6 +2,7 @@ package buildertest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -11,6 +12,10 @@ import (
 // endDifference says how an end state differs from another one: which objects are missing, which are more, and the lines of the others.
 // It is empty if the two are equal.
 func endDifference(want, got []string) string {
+	if slices.Equal(want, got) {
+		return ""
+	}
+	want, got = asYAML(want), asYAML(got)
 	wanted, found := byObject(want), byObject(got)
 	var b strings.Builder
 	for _, text := range want {

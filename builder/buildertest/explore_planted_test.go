@@ -184,7 +184,7 @@ func backup(b bug) buildertest.Scenario {
 		},
 		Cluster:      world.Cluster(world.Options{Pods: world.JobsSucceed}),
 		LagOwnWrites: true,
-		Then: []buildertest.World{
+		Then: []buildertest.Edit{
 			buildertest.Change(configMap("owner"), func(o *corev1.ConfigMap) { o.Data["edited"] = "yes" }),
 		},
 		Final: func(obj *unstructured.Unstructured) string {
@@ -203,7 +203,7 @@ func backup(b bug) buildertest.Scenario {
 // withoutNote is a backup whose note a user deletes.
 func withoutNote(b bug) buildertest.Scenario {
 	s := backup(b)
-	s.Then = []buildertest.World{func(ctx context.Context, c client.Client) error {
+	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error {
 		return client.IgnoreNotFound(c.Delete(ctx, configMap("owner-note")))
 	}}
 	s.Normalize = func(obj *unstructured.Unstructured) bool { return obj.GetName() != "owner-note" } // who was first?

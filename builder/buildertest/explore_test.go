@@ -81,7 +81,7 @@ func mirror(all bool) buildertest.Scenario {
 	return buildertest.Scenario{
 		Objects:  []client.Object{configMap("owner"), configMap("source")},
 		Requests: []reconcile.Request{request("owner")},
-		Then:     []buildertest.World{buildertest.Change(configMap("source"), func(o *corev1.ConfigMap) { o.Data["a"] = "2" })},
+		Then:     []buildertest.Edit{buildertest.Change(configMap("source"), func(o *corev1.ConfigMap) { o.Data["a"] = "2" })},
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 			operator := builder.NewOperator[*corev1.ConfigMap](nil, "mirror").
 				Owns(&corev1.ConfigMap{}).
@@ -126,13 +126,6 @@ func TestExploreChecksInvariantsAndErrors(t *testing.T) {
 	require.ErrorIs(t, err, buildertest.ErrStuck)
 	s.Tolerate = func(err error) bool { return errors.Is(err, bad) }
 	buildertest.Explore(t, s, buildertest.Bounds{})
-}
-
-func TestExploreRefusesAWorld(t *testing.T) {
-	s := by(chain)
-	s.World = buildertest.CompleteJobs
-	_, err := buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
-	require.ErrorContains(t, err, "use Cluster")
 }
 
 func TestReplayOfAWrongStory(t *testing.T) {

@@ -38,7 +38,7 @@ func (a *account) pays(id func() string) buildertest.Scenario {
 				return reconcile.Result{}, c.Update(ctx, &owner)
 			}), nil
 		},
-		Then: []buildertest.World{func(context.Context, client.Client) error {
+		Then: []buildertest.Edit{func(context.Context, client.Client) error {
 			if len(a.payments) != 1 {
 				return fmt.Errorf("there are %d payments", len(a.payments))
 			}

@@ -22,8 +22,8 @@ const operatorName = "operator"
 type run struct {
 	scenario Scenario
 	server   *Server
-	world    client.Client
-	cluster  Cluster // nil: the scenario's World
+	user     client.Client
+	cluster  Cluster // nil: nothing else happens
 
 	process    *Client
 	reconciler reconcile.Reconciler
@@ -43,7 +43,7 @@ func (s *Scenario) begin(ctx context.Context) (*run, error) {
 		return nil, err
 	}
 	server.comparable = true
-	r := &run{scenario: *s, server: server, world: server.Client("world")}
+	r := &run{scenario: *s, server: server, user: server.Client("user")}
 	if s.Cluster != nil {
 		r.cluster = s.Cluster(server)
 	}
@@ -52,11 +52,9 @@ func (s *Scenario) begin(ctx context.Context) (*run, error) {
 
 // crash returns a run that continues from the present state, without a process. The caller holds the server's lock.
 func (r *run) crash() *run {
-	server := NewServer(r.scenario.Scheme, r.scenario.Options...)
-	server.comparable = true
-	server.restore(r.server.snapshot())
+	server := r.server.fork()
 	next := &run{
-		scenario: r.scenario, server: server, world: server.Client("world"), steps: r.steps,
+		scenario: r.scenario, server: server, user: server.Client("user"), steps: r.steps,
 		calls: slices.Concat(r.calls, r.process.ledger.Calls()),
 	}
 	switch cluster := r.cluster.(type) {
@@ -125,7 +123,7 @@ func (r *run) settle(ctx context.Context) error {
 		case failed != nil && !r.scenario.Tolerate(failed):
 			return fmt.Errorf("nothing changes any more, and there is still an error: %w", failed)
 		case r.steps < len(r.scenario.Then):
-			if err := r.scenario.Then[r.steps](ctx, r.world); err != nil {
+			if err := r.scenario.Then[r.steps](ctx, r.user); err != nil {
 				return fmt.Errorf("step %d of Then: %w", r.steps+1, err)
 			}
 			r.steps++
@@ -152,28 +150,34 @@ func (r *run) round(ctx context.Context) (time.Duration, error) {
 	return soonest, errors.Join(errs...)
 }
 
-// others lets the rest of the cluster act once: each step that is possible, or the World. It returns the time until the cluster can do
-// more, 0 for none.
+// maxClusterRounds limits how often the cluster acts while the clock stands.
+const maxClusterRounds = 10_000
+
+// others lets the rest of the cluster settle while the clock stands. It returns the time until the cluster can do more, 0 for none.
 func (r *run) others(ctx context.Context) (time.Duration, error) {
 	if r.cluster == nil {
-		if err := r.scenario.World(ctx, r.world); err != nil {
-			return 0, fmt.Errorf("the world: %w", err)
-		}
 		return 0, nil
 	}
-	steps, next, err := r.cluster.Next()
-	for _, step := range steps {
-		if err == nil {
-			err = step.Run(ctx)
+	for range maxClusterRounds {
+		before := r.server.Version()
+		steps, next, err := r.cluster.Next()
+		for _, step := range steps {
+			if err == nil {
+				err = step.Run(ctx)
+			}
+		}
+		switch {
+		case err != nil:
+			return 0, fmt.Errorf("the cluster: %w", err)
+		case r.server.Version() != before:
+			continue
+		case next.IsZero():
+			return 0, nil
+		default:
+			return next.Sub(r.server.clock.Now()), nil
 		}
 	}
-	if err != nil {
-		return 0, fmt.Errorf("the cluster: %w", err)
-	}
-	if next.IsZero() {
-		return 0, nil
-	}
-	return next.Sub(r.server.clock.Now()), nil
+	return 0, fmt.Errorf("the cluster doesn't come to rest; the last writes were\n%s", r.lastCalls())
 }
 
 // sooner returns the smaller duration that isn't 0.

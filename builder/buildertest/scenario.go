@@ -29,21 +29,17 @@ type Scenario struct {
 	// Owner is an empty object of the reconciled kind. [Explore] adds the requests of all its objects that come into being. Default: nil,
 	// Requests alone.
 	Owner client.Object
-	// World imitates the rest of the cluster, after each round: see [CompleteJobs], [RollOut] and [InOrder]. It must do the same in the
-	// same state, and nothing when it is done. Default: nil, nothing else happens.
-	World World
-	// Cluster returns the rest of the cluster around a server, in single steps, such as a world.World. It replaces World: after each round
-	// it takes every step that is possible then. Two runs are compared by the objects of kinds that the operator reads or writes. Default:
-	// nil, World.
+	// Cluster returns the rest of the cluster around a server, in single steps, such as a world.World: after each round it acts until it
+	// rests. Two runs are compared by the objects of kinds that the operator reads or writes. Default: nil, nothing else happens.
 	Cluster func(*Server) Cluster
 	// Outside brings a real system outside of the cluster, such as a database server, to its state at the start. The operator changes the
 	// system through [Client.Outside], and steps of Then check it. Such a system can't be copied: [CrashEverywhere] runs the scenario from
 	// its start for each crash, and [Explore] refuses it. Default: nil, there is no such system.
 	Outside func(context.Context) error
 
-	// Then are the steps after nothing changes any more: the spec changes, someone deletes a child, an hour passes. Each step runs once,
-	// after the scenario has settled again, whatever crashes; see [Change]. Default: nil, the run ends.
-	Then []World
+	// Then are the edits after nothing changes any more: the spec changes, someone deletes a child, an hour passes. Each runs once, after
+	// the scenario has settled again, whatever crashes; see [Change]. Default: nil, the run ends.
+	Then []Edit
 
 	// Scheme has the kinds. Default: client-go's.
 	Scheme *runtime.Scheme
@@ -96,26 +92,13 @@ type Process struct {
 // Invariant checks what must hold in every state of a cluster. Its error says what doesn't hold.
 type Invariant func(ctx context.Context, c client.Reader) error
 
-// World imitates the rest of a cluster, with a client that never crashes.
-type World func(ctx context.Context, c client.Client) error
+// Edit is what a user does, with a client that never crashes.
+type Edit func(ctx context.Context, c client.Client) error
 
-// InOrder returns a World that runs several in order.
-func InOrder(worlds ...World) World {
-	return func(ctx context.Context, c client.Client) error {
-		for _, w := range worlds {
-			if err := w(ctx, c); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// Change returns a World, for [Scenario.Then], that changes an object as a user does who edits it. like names the object; change
-// receives the present object. A missing object is an error.
+// Change returns an Edit of an object. like names the object; change receives the present object. A missing object is an error.
 //
-//	Then: []buildertest.World{buildertest.Change(app, func(app *v1.WebApp) { app.Spec.Greeting = "bye" })}
-func Change[T client.Object](like T, change func(T)) World {
+//	Then: []buildertest.Edit{buildertest.Change(app, func(app *v1.WebApp) { app.Spec.Greeting = "bye" })}
+func Change[T client.Object](like T, change func(T)) Edit {
 	return func(ctx context.Context, c client.Client) error {
 		obj := like.DeepCopyObject().(T)
 		if err := c.Get(ctx, client.ObjectKeyFromObject(like), obj); err != nil {
@@ -133,9 +116,6 @@ func (s Scenario) withDefaults() (*Scenario, error) {
 	}
 	d.Scheme = cmp.Or(d.Scheme, scheme.Scheme)
 	d.MaxRounds = cmp.Or(d.MaxRounds, DefaultMaxRounds)
-	if d.World == nil {
-		d.World = func(context.Context, client.Client) error { return nil }
-	}
 	if d.Tolerate == nil {
 		d.Tolerate = isTerminal
 	}

@@ -106,11 +106,6 @@ func WithCRDs(paths ...string) Option {
 	}
 }
 
-// WithClock sets the server's clock. Default: a new clock with the time [Epoch].
-func WithClock(c *Clock) Option {
-	return func(s *Server) error { s.clock = c; return nil }
-}
-
 // WithManualGarbageCollection keeps orphaned objects until a call of [Server.CollectGarbage], because a real server keeps them for a
 // while. Default: the delete that orphans objects also deletes them.
 func WithManualGarbageCollection() Option {

@@ -37,6 +37,20 @@ func (s *Server) snapshot() *snapshot {
 	return snap
 }
 
+// fork returns a server in the same state, with a record of its own and without indexes. The caller holds the server's lock.
+func (s *Server) fork() *Server {
+	f := &Server{
+		scheme: s.scheme, kinds: s.kinds, crds: s.crds, types: s.types, manual: s.manual, comparable: s.comparable,
+		clock: NewClock(), ledger: &Ledger{}, indexes: indexes{}, watchers: map[*watcher]struct{}{},
+	}
+	f.restore(s.snapshot())
+	s.reads.Range(func(key, value any) bool {
+		f.reads.Store(key, value)
+		return true
+	})
+	return f
+}
+
 // restore returns to a state. Watches don't notice it.
 func (s *Server) restore(snap *snapshot) {
 	s.version, s.log, s.numbers = snap.version, snap.log, snap.numbers

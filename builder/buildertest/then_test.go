@@ -31,7 +31,7 @@ func copying(c *buildertest.Client) (reconcile.Reconciler, error) {
 	return buildertest.NewReconciler(operator, c, c.Now)
 }
 
-func setColour(colour string) buildertest.World {
+func setColour(colour string) buildertest.Edit {
 	return buildertest.Change(configMap("owner"), func(o *corev1.ConfigMap) { o.Data = map[string]string{"colour": colour} })
 }
 
@@ -48,7 +48,7 @@ func ExampleScenario_then() {
 		Objects:    []client.Object{configMap("owner")},
 		Requests:   []reconcile.Request{request("owner")},
 		Reconciler: copying,
-		Then: []buildertest.World{
+		Then: []buildertest.Edit{
 			buildertest.Change(configMap("owner"), func(o *corev1.ConfigMap) { o.Data = map[string]string{"colour": "red"} }),
 			buildertest.Change(configMap("owner"), func(o *corev1.ConfigMap) { o.Data = nil }),
 		},
@@ -73,7 +73,7 @@ func ExampleChange() {
 
 func TestThen(t *testing.T) {
 	s := copyScenario()
-	s.Then = []buildertest.World{setColour("red"), setColour("blue")}
+	s.Then = []buildertest.Edit{setColour("red"), setColour("blue")}
 	server := buildertest.Settle(t, s)
 	child := configMap("owner-copy")
 	require.NoError(t, server.Client("user").Get(t.Context(), client.ObjectKeyFromObject(child), child))
@@ -85,7 +85,7 @@ func TestThen(t *testing.T) {
 // Each step is taken once, whatever crashes.
 func TestCrashEverywhereThen(t *testing.T) {
 	s := copyScenario()
-	s.Then = []buildertest.World{setColour("red"), setColour("blue")}
+	s.Then = []buildertest.Edit{setColour("red"), setColour("blue")}
 	s.Lag = 1
 	buildertest.CrashEverywhere(t, s)
 }
@@ -133,6 +133,6 @@ func TestWhatFailsAScenario(t *testing.T) {
 	assert.Contains(t, settle(wrong), "Owns(&batchv1.Job{})")
 
 	lost := copyScenario()
-	lost.Then = []buildertest.World{buildertest.Change(configMap("missing"), func(*corev1.ConfigMap) {})}
+	lost.Then = []buildertest.Edit{buildertest.Change(configMap("missing"), func(*corev1.ConfigMap) {})}
 	assert.Contains(t, settle(lost), "step 1 of Then")
 }

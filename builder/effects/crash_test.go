@@ -75,7 +75,7 @@ func newOwner(effects string) *v1alpha1.JobFlow {
 }
 
 // has is a step that fails unless the system has exactly the things of an annotation.
-func has(desired string) buildertest.World {
+func has(desired string) buildertest.Edit {
 	return func(ctx context.Context, c client.Client) error {
 		things, err := effectstest.Things(ctx, c)
 		if err != nil {
@@ -93,7 +93,7 @@ func has(desired string) buildertest.World {
 	}
 }
 
-func desire(effects string) buildertest.World {
+func desire(effects string) buildertest.Edit {
 	return buildertest.Change(newOwner(""), func(owner *v1alpha1.JobFlow) { owner.Annotations[desires] = effects })
 }
 
@@ -102,23 +102,23 @@ func desire(effects string) buildertest.World {
 func TestEffectsSurviveACrashAnywhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		effects string
-		then    []buildertest.World
+		then    []buildertest.Edit
 	}{
-		"changed": {"1role=reader 2database=orders", []buildertest.World{
+		"changed": {"1role=reader 2database=orders", []buildertest.Edit{
 			desire("1role=writer 2database=orders 3kept!=a"),
 			has("1role=writer 2database=orders 3kept!=a"),
 			desire("2database=orders"),
 			has("2database=orders 3kept!=a"),
 			isReady,
 		}},
-		"no longer desired": {"1role=reader", []buildertest.World{
+		"no longer desired": {"1role=reader", []buildertest.Edit{
 			desire(""),
 			has(""),
 			hasNoFinalizer,
 			desire("1role=writer"),
 			has("1role=writer"),
 		}},
-		"journals and a Secret edited": {"database=orders", []buildertest.World{
+		"journals and a Secret edited": {"database=orders", []buildertest.Edit{
 			func(ctx context.Context, c client.Client) error {
 				return c.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "password"}})
 			},
@@ -126,7 +126,7 @@ func TestEffectsSurviveACrashAnywhere(t *testing.T) {
 			has("database=orders"),
 			isReady,
 		}},
-		"owner deleted": {"1role=reader 2database=orders", []buildertest.World{
+		"owner deleted": {"1role=reader 2database=orders", []buildertest.Edit{
 			func(ctx context.Context, c client.Client) error { return c.Delete(ctx, newOwner("")) },
 			has(""),
 			isGone,

@@ -74,7 +74,7 @@ func explored(plan builder.PlanFunc[*corev1.ConfigMap]) buildertest.Scenario {
 // The migration runs once, whatever happens: a crash, a stale cache, a Job that expires, a new image at any time.
 func TestExploreTheRecipe(t *testing.T) {
 	s := explored(Plan)
-	s.Then = []buildertest.World{buildertest.Change(s.Objects[0].(*corev1.ConfigMap), func(shop *corev1.ConfigMap) {
+	s.Then = []buildertest.Edit{buildertest.Change(s.Objects[0].(*corev1.ConfigMap), func(shop *corev1.ConfigMap) {
 		shop.Data["image"] = "example.com/shop:v1.1"
 	})}
 	s.Normalize = func(obj *unstructured.Unstructured) bool { // without a revision of the first image, if that never came
@@ -93,7 +93,7 @@ func TestExploreFindsAMigrationThatRunsTwice(t *testing.T) {
 		plan.Children[1] = builder.Want(job, builder.InPhase("migrate"))
 		return plan
 	})
-	s.Then = []buildertest.World{func(ctx context.Context, c client.Client) error {
+	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error {
 		return client.IgnoreNotFound(c.DeleteAllOf(ctx, &batchv1.Job{}, client.InNamespace("default"),
 			client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	}}

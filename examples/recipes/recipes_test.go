@@ -18,10 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/events"
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 )
@@ -30,22 +31,16 @@ func app() *v1.WebApp {
 	return &v1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: v1.WebAppSpec{Image: "web:1"}}
 }
 
-// recipe is an app on an API server in memory, and an operator of it.
+// recipe is an app in a simulated cluster, and an operator of it.
 func recipe(t *testing.T, o *builder.Operator[*v1.WebApp], objs ...client.Object) buildertest.Scenario {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1.AddToScheme(scheme))
-	return buildertest.Scenario{
-		Scheme: scheme, Options: []buildertest.Option{buildertest.WithCRDs("../webapp/config")},
-		Objects:  append(objs, app()),
-		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(app())}},
-		World:    buildertest.RollOut,
-		Foreign:  func(client.Object) bool { return false },
-		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return buildertest.NewReconciler(o, c, c.Now)
-		},
-	}
+	s := world.ScenarioOf(func(manager.Manager) *builder.Operator[*v1.WebApp] { return o }, app(), scheme, buildertest.WithCRDs("../webapp/config"))
+	s.Objects = append(s.Objects, objs...)
+	s.Foreign = func(client.Object) bool { return false }
+	return s
 }
 
 // get reads an object, as it is in the end.
@@ -62,7 +57,7 @@ func TestWaiting(t *testing.T) {
 	assert.Equal(t, metav1.ConditionFalse, ready.Status)
 	assert.Equal(t, "Waiting: waiting for Secret shop/web-tls", ready.Reason+": "+ready.Message)
 
-	s.Then = []buildertest.World{func(ctx context.Context, c client.Client) error {
+	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error {
 		return c.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-tls"}})
 	}}
 	server = buildertest.Settle(t, s)
@@ -77,7 +72,7 @@ func TestClaims(t *testing.T) {
 		return c
 	}
 	s := recipe(t, Claims(nil), claim("data-web-0"), claim("data-web-1"), claim("unrelated"))
-	s.Then = []buildertest.World{buildertest.Change(app(), func(app *v1.WebApp) {
+	s.Then = []buildertest.Edit{buildertest.Change(app(), func(app *v1.WebApp) {
 		app.Annotations = map[string]string{"example.com/volume-size": "2Gi"}
 	})}
 	server := buildertest.Settle(t, s)
@@ -114,7 +109,7 @@ func TestExternal(t *testing.T) {
 	s := recipe(t, External(nil, ask))
 	assert.Equal(t, int32(3), *get(t, buildertest.Settle(t, s), deployment.DeepCopy()).Spec.Replicas)
 
-	s.Then = []buildertest.World{func(context.Context, client.Client) error { down = errors.New("no route"); return nil }}
+	s.Then = []buildertest.Edit{func(context.Context, client.Client) error { down = errors.New("no route"); return nil }}
 	assert.Equal(t, int32(3), *get(t, buildertest.Settle(t, s), deployment.DeepCopy()).Spec.Replicas, "as many as there are")
 
 	s.Then = nil

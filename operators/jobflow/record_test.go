@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	simulated "github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/builder/record"
 	"github.com/armature-dev/armature/builder/record/recordtest"
 )
@@ -27,9 +29,15 @@ func TestPassesReplay(t *testing.T) {
 	buildertest.Settle(t, buildertest.Scenario{
 		Scheme:   scheme,
 		Options:  []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
-		Objects:  []client.Object{flow, jobTemplate("shared")},
+		Objects:  []client.Object{flow, jobTemplate("shared"), simulated.Node("n1")},
 		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(flow)}},
-		World:    buildertest.FinishJobs(func(job *batchv1.Job) bool { return job.Name != "demo-c" }),
+		Cluster: simulated.Cluster(simulated.Options{Pods: func(pod *corev1.Pod) simulated.Script {
+			script := simulated.JobsSucceed(pod)
+			if pod.Labels[batchv1.JobNameLabel] == "demo-c" {
+				script.ExitCode = 1
+			}
+			return script
+		}}),
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 			return buildertest.NewReconciler(Operator(nil), recordtest.Client{Client: c, Recorder: recorder}, c.Now)
 		},

@@ -22,6 +22,11 @@ var update = flag.Bool("update", false, "write the stories' output")
 
 func TestStories(t *testing.T) { story.Run(t, "testdata/stories", *update, config(t)) }
 
+// The manager crashes after each of its writes.
+func TestCrashAfterEachWrite(t *testing.T) {
+	story.CrashEverywhere(t, "testdata/crashes", *update, config(t))
+}
+
 func config(t *testing.T) story.Config {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))

@@ -3,6 +3,7 @@ package minicluster
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
@@ -68,7 +69,8 @@ func TestCrashAfterEachWriteOfAClusterThatGoes(t *testing.T) {
 	crashes(t, makeCluster(1, func(c *v1alpha1.MiniCluster) { c.Spec.TTLSecondsAfterFinished = ptr.To[int32](0) }), 0)
 }
 
-// leaderEnds is a controller that ends the leader of each start with one of the exit codes; -1 stands for one that is deleted.
+// leaderEnds is a controller that ends the leader of each start, a second after its begin, with one of the exit codes; -1 stands for one
+// that is deleted.
 type leaderEnds []int32
 
 func (leaderEnds) Name() string { return "leader" }
@@ -83,6 +85,9 @@ func (codes leaderEnds) Changes(s *simulated.State) []simulated.Change {
 		start, ok := starts[metav1.GetControllerOf(pod).UID]
 		isLeader := ok && pod.Annotations[batchv1.JobCompletionIndexAnnotation] == "0"
 		if !isLeader || pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
+			continue
+		}
+		if !s.Due(pod.Status.StartTime.Add(time.Second)) {
 			continue
 		}
 		if codes[start] < 0 {

@@ -22,6 +22,15 @@ var update = flag.Bool("update", false, "write the stories' output")
 
 func TestStories(t *testing.T) { story.Run(t, "testdata/stories", *update, config(t)) }
 
+// The manager crashes after each of its writes, in a cluster that has two ways to schedule pods together.
+func TestCrashAfterEachWrite(t *testing.T) {
+	kind := replicajob.ReplicaJobs
+	kind.Schedulers = []v1alpha1.GangProvider{v1alpha1.GangKubernetes, v1alpha1.GangPodDisruptionBudget}
+	c := config(t)
+	c.Operators = []world.Operator{world.OperatorOf(kind.Operator)}
+	story.CrashEverywhere(t, "testdata/crashes", *update, c)
+}
+
 func config(t *testing.T) story.Config {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))

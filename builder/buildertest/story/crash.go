@@ -3,6 +3,7 @@ package story
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -18,11 +19,13 @@ import (
 
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/world"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // The words with which the lines begin that only CrashEverywhere has.
 const (
 	lags = "lags"
+	long = "long" // an option of lags
 	end  = "end"
 )
 
@@ -40,7 +43,8 @@ const (
 //	JobFlow demo Suspended
 //
 // A line such as "lags 0 1 3" repeats the test with caches that lag by so many changes; without it they don't lag. With more than 1 the
-// operators' own writes lag too. With update CrashEverywhere writes the outputs of the lines with end.
+// operators' own writes lag too. Those of an option, as in "lags 3 long=(0 1)", are only for runs with the environment variable
+// ARMATURE_LONG. With update CrashEverywhere writes the outputs of the lines with end.
 func CrashEverywhere(t *testing.T, path string, update bool, c Config) {
 	t.Helper()
 	eachFile(t, path, update, func(t *testing.T, file string) {
@@ -93,7 +97,11 @@ func (r *crashReader) line(t *testing.T, d *datadriven.TestData) string {
 		d.Fatalf(t, "%s: only lines that begin with end follow the first of them", line.Command)
 	case line.Command == lags:
 		r.lags = nil
-		for _, word := range line.Words {
+		words := line.Words
+		if testsize.Long() {
+			words = slices.Concat(line.Options[long], words)
+		}
+		for _, word := range words {
 			lag, err := strconv.Atoi(word)
 			if err != nil {
 				d.Fatalf(t, "lags: %q is no number of changes, such as 3", word)

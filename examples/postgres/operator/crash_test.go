@@ -36,7 +36,7 @@ func newFixture(t testing.TB, db *v1.Database) *fixture {
 }
 
 // scenario returns a scenario in which a crash of the operator's process comes after an SQL statement, too.
-func (f *fixture) scenario(then ...buildertest.World) buildertest.Scenario {
+func (f *fixture) scenario(then ...buildertest.Edit) buildertest.Scenario {
 	objects := []client.Object{f.db}
 	for _, u := range f.db.Spec.Users {
 		objects = append(objects, secret(u.PasswordSecret, server.PasswordKey, passwordOf(u.Name)))
@@ -86,7 +86,7 @@ type unclosed struct{ server.Conn }
 func (unclosed) Close(context.Context) error { return nil }
 
 // as returns a step that executes statements in the database, as a user with the password of its Secret.
-func (f *fixture) as(user string, statements ...string) buildertest.World {
+func (f *fixture) as(user string, statements ...string) buildertest.Edit {
 	return func(ctx context.Context, _ client.Client) error {
 		conn, err := pgx.Connect(ctx, pgtest.URL(f, "team_orders_"+user, passwordOf(user), "team_orders"))
 		if err != nil {
@@ -98,7 +98,7 @@ func (f *fixture) as(user string, statements ...string) buildertest.World {
 }
 
 // drifts returns a step that executes statements as the superuser.
-func (f *fixture) drifts(statements ...string) buildertest.World {
+func (f *fixture) drifts(statements ...string) buildertest.Edit {
 	return func(ctx context.Context, _ client.Client) error { return execute(ctx, f.admin, statements) }
 }
 
@@ -112,7 +112,7 @@ func execute(ctx context.Context, conn *pgx.Conn, statements []string) error {
 }
 
 // has returns a step that fails unless the server has exactly these databases and roles beside its own.
-func (f *fixture) has(names ...string) buildertest.World {
+func (f *fixture) has(names ...string) buildertest.Edit {
 	return func(ctx context.Context, _ client.Client) error {
 		rows, _ := f.admin.Query(ctx, `
 			SELECT 'database ' || datname FROM pg_database WHERE datname LIKE 'team%'
@@ -138,18 +138,27 @@ func isReady(ctx context.Context, c client.Client) error {
 }
 
 // change returns a step that edits the Database.
-func change(f func(*v1.Database)) buildertest.World { return buildertest.Change(orders(), f) }
+func change(f func(*v1.Database)) buildertest.Edit { return buildertest.Change(orders(), f) }
 
 func deleted(ctx context.Context, c client.Client) error { return c.Delete(ctx, orders()) }
 
-func created(obj client.Object) buildertest.World {
+func created(obj client.Object) buildertest.Edit {
 	return func(ctx context.Context, c client.Client) error {
 		return c.Create(ctx, obj.DeepCopyObject().(client.Object))
 	}
 }
 
 // at joins steps that are taken at the same time. Between two steps of a scenario, all effects are observed three times.
-func at(steps ...buildertest.World) buildertest.World { return buildertest.InOrder(steps...) }
+func at(steps ...buildertest.Edit) buildertest.Edit {
+	return func(ctx context.Context, c client.Client) error {
+		for _, step := range steps {
+			if err := step(ctx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
 
 const (
 	database = "database team_orders"

@@ -98,7 +98,7 @@ func TestCrashesAnywhere(t *testing.T) {
 // In every order, with a crash and a stale cache at any moment, and a user who changes the image at any moment.
 func TestEveryOrder(t *testing.T) {
 	s := scenario(t)
-	s.Then = []buildertest.World{buildertest.Change(app(nil), func(app *v1.WebApp) { app.Spec.Image = "web:2" })}
+	s.Then = []buildertest.Edit{buildertest.Change(app(nil), func(app *v1.WebApp) { app.Spec.Image = "web:2" })}
 	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1, WholeWorkloads: true})
 	assert.True(t, report.Exhausted)
 }
@@ -106,7 +106,7 @@ func TestEveryOrder(t *testing.T) {
 // The generated role has what the operator needs, and no more.
 func TestRole(t *testing.T) {
 	s := scenario(t)
-	s.Then = []buildertest.World{buildertest.Change(app(nil), func(app *v1.WebApp) { app.Spec.Replicas = ptr.To[int32](1) })}
+	s.Then = []buildertest.Edit{buildertest.Change(app(nil), func(app *v1.WebApp) { app.Spec.Replicas = ptr.To[int32](1) })}
 	buildertest.CheckRole(t, "../role.yaml", scenario(t), s)
 }
 

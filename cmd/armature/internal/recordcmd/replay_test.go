@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/builder/record"
 	"github.com/armature-dev/armature/builder/record/recordtest"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
@@ -42,7 +44,7 @@ func template() corev1.PodTemplateSpec {
 }
 
 func flow() *v1alpha1.JobFlow {
-	job := &batchv1.JobSpec{Template: template()}
+	job := &batchv1.JobSpec{BackoffLimit: new(int32), Template: template()}
 	return &v1alpha1.JobFlow{ObjectMeta: named("nightly"), Spec: v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{
 		{Name: "a", JobTemplate: job}, {Name: "b", JobTemplate: job, Dependencies: []string{"a"}},
 	}}}
@@ -80,10 +82,9 @@ func owners() map[string][]client.Object {
 		Image: "busybox", Command: "true", Size: new(int32(2)), Queue: "q",
 	}}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{corev1.LabelHostname: "n1"}}}
 	return map[string][]client.Object{
 		jobflow.Name:   {flow()},
-		daemonjob.Name: {&v1alpha1.DaemonJob{ObjectMeta: named("scan"), Spec: v1alpha1.DaemonJobSpec{Template: template()}}, node},
+		daemonjob.Name: {&v1alpha1.DaemonJob{ObjectMeta: named("scan"), Spec: v1alpha1.DaemonJobSpec{Template: template()}}},
 		replicajob.Name: {&v1alpha1.ReplicaJob{ObjectMeta: named("learn"), Spec: v1alpha1.ReplicaJobSpec{
 			ReplicaSpecs: map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Worker": {Replicas: new(int32(2)), Template: template()}},
 		}}},
@@ -98,11 +99,11 @@ func owners() map[string][]client.Object {
 // recordedPasses runs an operator until nothing changes any more, and returns its passes as a file has them.
 func recordedPasses(t *testing.T, name string) *record.List {
 	t.Helper()
-	return passesIn(t, buildertest.CompleteJobs, name)
+	return passesIn(t, world.JobsSucceed, name)
 }
 
-// passesIn is recordedPasses in another world.
-func passesIn(t *testing.T, world buildertest.World, name string) *record.List {
+// passesIn is recordedPasses with other pods.
+func passesIn(t *testing.T, pods func(*corev1.Pod) world.Script, name string) *record.List {
 	t.Helper()
 	recorder := record.NewRecorder(1 << 20)
 	var err error
@@ -111,8 +112,8 @@ func passesIn(t *testing.T, world buildertest.World, name string) *record.List {
 	objects := owners()[name]
 	buildertest.Settle(t, buildertest.Scenario{
 		Scheme: newScheme(), Options: []buildertest.Option{buildertest.WithCRDs("../../../../config/crd")},
-		Objects: objects, Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(objects[0])}},
-		World: world, ClockStands: true,
+		Objects: append(slices.Clone(objects), world.Node("n1")), Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(objects[0])}},
+		Cluster: world.Cluster(world.Options{Pods: pods}), ClockStands: true,
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
 			return reconcilers[name](recordtest.Client{Client: c, Recorder: recorder})
 		},
@@ -130,7 +131,11 @@ func passesIn(t *testing.T, world buildertest.World, name string) *record.List {
 // Each bundled operator's passes replay with no difference, those with a random certificate included.
 func TestBundledOperatorsReplay(t *testing.T) {
 	require.Len(t, reconcilers, len(operators))
-	fail := buildertest.FinishJobs(func(*batchv1.Job) bool { return false })
+	fail := func(pod *corev1.Pod) world.Script {
+		script := world.JobsSucceed(pod)
+		script.ExitCode = 1
+		return script
+	}
 	for name := range operators {
 		t.Run(name, func(t *testing.T) {
 			list := recordedPasses(t, name)
