@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -45,9 +44,9 @@ func (c *cluster) starts() (end func()) {
 	mgr, err := ctrl.NewManager(c.config, ctrl.Options{
 		Scheme:     c.client.Scheme(),
 		Metrics:    server.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)}, // a process after the other
+		Controller: config.Controller{SkipNameValidation: new(true)}, // a process after the other
 		Logger:     logr.FromSlogHandler(slog.NewTextHandler(c.log, nil)),
-		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
 	})
 	require.NoError(c, err)
 	require.NoError(c, operator.Database(mgr, pgtest.Server(c)).Complete())

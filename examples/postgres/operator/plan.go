@@ -85,6 +85,6 @@ func nameOf(namespace string, names ...string) string {
 		return full
 	}
 	sum := sha256.Sum256([]byte(full))
-	hash := "_" + hex.EncodeToString(sum[:])[:10]
+	hash := "__" + hex.EncodeToString(sum[:])[:20] // no other name has two of these in a row
 	return full[:longest-len(hash)] + hash
 }

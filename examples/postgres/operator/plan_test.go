@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -33,7 +32,7 @@ func secret(name, key, value string) *corev1.Secret {
 
 // The effects of a plan, by the Database, the Secrets and the results of earlier effects.
 func TestPlan(t *testing.T) {
-	limited, dropped := orders(v1.User{Name: "shop", PasswordSecret: "shop", ConnectionLimit: ptr.To[int32](2)}), orders()
+	limited, dropped := orders(v1.User{Name: "shop", PasswordSecret: "shop", ConnectionLimit: new(int32(2))}), orders()
 	dropped.Spec.DeletionPolicy = v1.Delete
 	const (
 		database = `database "team_orders": {"name":"team_orders"}`
@@ -95,4 +94,12 @@ func TestLongNames(t *testing.T) {
 		}
 	}
 	assert.Len(t, names, 4)
+}
+
+// Nobody can choose a namespace and names so that their database is the one of a longer name: one part of it is empty, as no name is.
+func TestLongNamesAreNobodyElses(t *testing.T) {
+	db := orders()
+	db.Namespace = strings.Repeat("a", 63)
+	key := strings.Split(effectstest.Describe(operator.Plan(db, buildertest.NewView(buildertest.Epoch)).Children)[0], `"`)[1]
+	assert.Contains(t, strings.Split(key, "_"), "", key)
 }

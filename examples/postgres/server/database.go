@@ -7,7 +7,7 @@ import (
 )
 
 // Database is a database in its desired state. It belongs to a role of its own, of the same name, in which all its users are members. So
-// what one of them makes belongs to all, and outlives him.
+// what one of them makes belongs to all, and stays when that user goes.
 type Database struct {
 	Name string `json:"name"`
 }

@@ -179,7 +179,7 @@ func TestUserIsDropped(t *testing.T) {
 	f := newFixture(t)
 	conn, err := f.connects("first", f.db.Name)
 	require.NoError(t, err)
-	_, err = conn.Exec(t.Context(), "RESET ROLE; CREATE SCHEMA mine; CREATE TABLE mine.orders ()")
+	_, err = conn.Exec(t.Context(), "SET ROLE NONE; CREATE SCHEMA mine; CREATE TABLE mine.orders ()")
 	require.NoError(t, err)
 	for range 2 {
 		f.undoes(f.server.Users(), f.user)

@@ -175,6 +175,10 @@ func (r reader) mention(b *body, n *ast.Ident, add func(pos token.Pos, way, advi
 			add(n.Pos(), "reads "+nameOf(o), adviceOutside)
 			return
 		}
+		if r.own && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() && isGenerator(o.Type()) {
+			add(n.Pos(), "draws from "+nameOf(o)+", which earlier calls have advanced", adviceRandom)
+			return
+		}
 	default:
 		return
 	}

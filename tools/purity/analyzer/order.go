@@ -240,10 +240,16 @@ func sortedAfter(info *types.Info, block ast.Node, after token.Pos, variable typ
 	return found
 }
 
-// indexedBy tells whether a place is one of its own for each entry: byName[name].
+// indexedBy tells whether a place is one of its own for each entry, or in it: byName[name], byName[name].size.
 func indexedBy(info *types.Info, place ast.Expr, entry map[types.Object]bool) bool {
-	index, ok := place.(*ast.IndexExpr)
-	return ok && mentions(info, index.Index, entry)
+	for place != nil {
+		index, ok := place.(*ast.IndexExpr)
+		if ok && mentions(info, index.Index, entry) {
+			return true
+		}
+		place = within(place)
+	}
+	return false
 }
 
 func mentions(info *types.Info, n ast.Node, objects map[types.Object]bool) bool {
@@ -259,24 +265,30 @@ func mentions(info *types.Info, n ast.Node, objects map[types.Object]bool) bool 
 
 // root is the variable that an expression begins with: x of x.y[z].
 func root(e ast.Expr) *ast.Ident {
-	for {
-		switch t := e.(type) {
-		case *ast.Ident:
-			return t
-		case *ast.SelectorExpr:
-			e = t.X
-		case *ast.IndexExpr:
-			e = t.X
-		case *ast.StarExpr:
-			e = t.X
-		case *ast.ParenExpr:
-			e = t.X
-		case *ast.UnaryExpr:
-			e = t.X
-		default:
-			return nil
+	for e != nil {
+		if id, ok := e.(*ast.Ident); ok {
+			return id
 		}
+		e = within(e)
 	}
+	return nil
+}
+
+// within is what a place is a part of: x.y of x.y[z]; nil for none.
+func within(place ast.Expr) ast.Expr {
+	switch t := place.(type) {
+	case *ast.SelectorExpr:
+		return t.X
+	case *ast.IndexExpr:
+		return t.X
+	case *ast.StarExpr:
+		return t.X
+	case *ast.ParenExpr:
+		return t.X
+	case *ast.UnaryExpr:
+		return t.X
+	}
+	return nil
 }
 
 func objectOf(info *types.Info, id *ast.Ident) types.Object {

@@ -155,6 +155,11 @@ var (
 	requests      = set("Get", "List", "Watch", "Create", "Update", "Patch", "Apply", "Delete", "DeleteAllOf")
 )
 
+// isGenerator tells whether a type is a generator of random numbers. Its numbers are a function of its seed and of the calls so far.
+func isGenerator(t types.Type) bool {
+	return named(t, "math/rand", "Rand") || named(t, "math/rand/v2", "Rand")
+}
+
 // isRequest tells whether a method of net/http makes a request: those of Header have the same names.
 func isRequest(f *types.Func) bool {
 	recv := f.Signature().Recv().Type()

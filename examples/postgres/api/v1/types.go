@@ -63,7 +63,8 @@ type User struct {
 
 // DatabaseStatus is the observed state.
 type DatabaseStatus struct {
-	// Host and Port are the address of the server, Database is the name of the database there. Empty until the database exists.
+	// Host and Port are the address of the server, as the operator connects to it; Database is the name of the database there. Empty until
+	// the database exists.
 	// +optional
 	Host string `json:"host,omitempty"`
 	// +optional

@@ -78,7 +78,8 @@ const script = `
 	programs=$1 dir=$PWD
 	echo "$2" >password
 	"$programs/initdb" --pgdata=data --no-sync --auth=scram-sha-256 --username=postgres --pwfile=password >log 2>&1
-	options="-k '$dir' -c listen_addresses= -c fsync=off -c full_page_writes=off -c log_statement=all -c log_connections=on"
+	options="-k '$dir' -c listen_addresses= -c log_statement=all"
+	options="$options -c fsync=off -c full_page_writes=off -c autovacuum=off -c shared_buffers=16MB"
 	"$programs/pg_ctl" -D data -l log -w -o "$options" start >>log 2>&1
 	echo ready
 	cat >/dev/null
@@ -187,18 +188,6 @@ func Admin(t testing.TB, database string) *pgx.Conn {
 		t.Fatal(err)
 	}
 	return conn
-}
-
-// Exec executes statements as the superuser.
-func Exec(t testing.TB, database string, statements ...string) {
-	t.Helper()
-	conn := Admin(t, database)
-	defer conn.Close(t.Context())
-	for _, sql := range statements {
-		if _, err := conn.Exec(t.Context(), sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
 }
 
 // Reset removes all databases and roles but those of a new server, by a connection of the superuser.

@@ -2,9 +2,11 @@
 package hidden
 
 import (
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -47,6 +49,18 @@ func OtherVariable(o *owner, view builder.View) plan { // want OtherVariable:"ca
 	return plan{Message: clocks.Default().String()} // want `calls clocks.Default, which calls time.Now`
 }
 
+var numbers = rand.New(rand.NewPCG(1, 2))
+
+func Numbers(o *owner, view builder.View) plan { // want Numbers:"draws from hidden.numbers, which earlier calls have advanced"
+	return plan{Message: strconv.Itoa(numbers.IntN(3))} // want `draws from hidden.numbers, which earlier calls have advanced; derive`
+}
+
+var table = map[string]func() time.Time{"now": time.Now} // want table:"calls time.Now" `hidden.Table isn't pure: it calls time.Now`
+
+func Table(o *owner, view builder.View) plan { // want Table:"calls hidden.table, which calls time.Now"
+	return plan{Message: table["now"]().String()}
+}
+
 // A field.
 
 type planner struct {
@@ -66,7 +80,7 @@ func (p *planner) Plan(o *owner, view builder.View) plan { // want Plan:"calls n
 // A variable or parameter that a Plan's literal captures.
 
 func Captured() func(*owner, builder.View) plan { // want Captured:"calls time.Now"
-	clock := func() time.Time { return time.Now() } // want `the function literal in line 70 isn't pure`
+	clock := func() time.Time { return time.Now() } // want `the function literal in line \d+ isn't pure`
 	return func(*owner, builder.View) plan { return plan{Message: clock().String()} }
 }
 
@@ -74,7 +88,7 @@ func withClock(clock func() time.Time) func(*owner, builder.View) plan { // want
 	return func(*owner, builder.View) plan { return plan{Message: clock().String()} }
 }
 
-var Given = withClock(time.Now) // want Given:"calls time.Now" `the function literal in line 74 isn't pure: it calls time.Now`
+var Given = withClock(time.Now) // want Given:"calls time.Now" `the function literal in line \d+ isn't pure: it calls time.Now`
 
 // A helper's parameter isn't looked at: each caller's function is.
 

@@ -137,6 +137,16 @@ func Unordered(o *owner, view builder.View) (p plan) {
 	for k := range o.labels {
 		delete(copied, k)
 	}
+	type group struct {
+		size  int
+		names []string
+	}
+	groups := map[string]*group{}
+	for k, v := range o.labels {
+		groups[k].size = len(v)
+		groups[k].names = append(groups[k].names, v)
+		*groups[k] = group{size: len(v)}
+	}
 	greatest := ""
 	for k := range o.labels {
 		if k > greatest {
