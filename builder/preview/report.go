@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,6 +27,12 @@ type Report struct {
 	Changed int `json:"changed"`
 	// Disruptive is the number of owners with a disruptive change: see the package's comment.
 	Disruptive int `json:"disruptive"`
+	// RestartsPods is the number of owners with a change that restarts pods.
+	RestartsPods int `json:"restartsPods"`
+	// ScalesDown is the number of owners with a change that lowers a number of replicas.
+	ScalesDown int `json:"scalesDown"`
+	// Deletes is the number of objects that would be deleted, also those that would be recreated.
+	Deletes int `json:"deletes"`
 	// Refused is the number of owners with problems.
 	Refused int `json:"refused"`
 	// Estimated are the writes that the credentials don't permit, not even as dry runs, such as "patch Deployment.apps". The report has
@@ -90,9 +97,7 @@ func (r *Report) add(owners []Owner) {
 		if len(o.Problems) > 0 {
 			r.Refused++
 		}
-		if o.IsDisrupted() {
-			r.Disruptive++
-		}
+		r.addDisruptions(o)
 		switch {
 		case len(o.Changes)+len(o.Effects) > 0 || len(o.Problems) > 0:
 		case len(o.Status) > 0:
@@ -102,6 +107,24 @@ func (r *Report) add(owners []Owner) {
 			continue
 		}
 		r.Details = append(r.Details, o)
+	}
+}
+
+// addDisruptions counts what the changes of an owner disrupt.
+func (r *Report) addDisruptions(o Owner) {
+	if o.IsDisrupted() {
+		r.Disruptive++
+	}
+	if slices.ContainsFunc(o.Changes, Change.restartsPods) {
+		r.RestartsPods++
+	}
+	if slices.ContainsFunc(o.Changes, Change.scalesDown) {
+		r.ScalesDown++
+	}
+	for _, c := range o.Changes {
+		if c.deletes() {
+			r.Deletes++
+		}
 	}
 }
 
@@ -115,6 +138,12 @@ func (r *Report) sort() {
 func (o Owner) IsDisrupted() bool {
 	return slices.ContainsFunc(o.Changes, func(c Change) bool { return c.Disruption != "" })
 }
+
+func (c Change) restartsPods() bool { return strings.HasSuffix(c.Disruption, disrupt.RestartsPods) }
+
+func (c Change) scalesDown() bool { return strings.HasPrefix(c.Disruption, disrupt.ScaledDown) }
+
+func (c Change) deletes() bool { return c.Operation == "delete" || c.Operation == "recreate" }
 
 // ownerOf returns what a pass's result says of an owner.
 func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result, err error) Owner {

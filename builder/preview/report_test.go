@@ -113,7 +113,7 @@ func TestReport(t *testing.T) {
 			},
 		}, errors.Join(errors.New("one|two"), fmt.Errorf("in it: %w", errors.New("three")))),
 	})
-	assert.Equal(t, "3 owners: 1 unchanged, 1 change, 1 of them disruptively, 1 with problems", r.Summary())
+	assert.Equal(t, "3 owners: 1 unchanged, 1 change; 0 would restart pods, 1 deletes, 1 refused", r.Summary())
 	var text, markdown bytes.Buffer
 	require.NoError(t, r.WriteText(&text, false))
 	assert.Equal(t, r.Summary()+`
@@ -140,4 +140,30 @@ func TestLongValues(t *testing.T) {
 	assert.Equal(t, `"`+strings.Repeat("ä", longest-1)+"...", value(strings.Repeat("ä", 1000)))
 	assert.Equal(t, "(none)", value(nil))
 	assert.JSONEq(t, `{"a":"<b>"}`, value(map[string]any{"a": "<b>"}))
+}
+
+// The summary counts owners by what is disrupted, once each, and objects that are deleted.
+func TestSummaryOfDisruptions(t *testing.T) {
+	change := func(name, reason, path string, old, after any) builder.Change {
+		return builder.Change{Key: deployment(name), Reason: reason, Fields: []builder.FieldDiff{{Path: path, Old: old, New: after}}}
+	}
+	image, replicas := "spec.template.spec.containers[name=web].image", "spec.replicas"
+	r := &Report{Owners: 3}
+	r.add([]Owner{
+		owner("b", builder.Result{Changes: []builder.Change{
+			change("b", events.ReasonUpdated, image, "b:1", "b:2"), change("c", events.ReasonUpdated, image, "b:1", "b:2"),
+		}}, nil),
+		owner("a", builder.Result{Changes: []builder.Change{
+			{
+				Key: deployment("a"), Reason: events.ReasonUpdated,
+				Fields: []builder.FieldDiff{{Path: replicas, Old: int64(3), New: int64(1)}, {Path: image, Old: "a:1", New: "a:2"}},
+			},
+			change("x", events.ReasonRecreating, image, "x:1", "x:2"), change("y", events.ReasonDeleted, "", nil, nil),
+		}}, nil),
+		owner("c", builder.Result{Changes: []builder.Change{change("d", events.ReasonUpdated, replicas, int64(2), int64(1))}}, nil),
+	})
+	r.sort()
+	assert.Equal(t, `3 owners: 0 unchanged, 3 change; 2 would restart pods (WebApp default/a: `+image+` "a:1" -> "a:2"), 2 would scale down, `+
+		`2 deletes, 0 refused`, r.Summary())
+	assert.Equal(t, 3, r.Disruptive)
 }

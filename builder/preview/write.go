@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	disrupt "github.com/armature-dev/armature/builder/internal/disruption"
 )
 
-// Summary is the report in one line: "840 owners: 820 unchanged, 8 in status only, 12 change, 3 of them disruptively". It says nothing of
-// what there is none of.
+// Summary is the report in one line: "840 owners: 828 unchanged, 12 change; 3 would restart pods (WebApp api/orders:
+// spec.template.spec.containers[name=web].image "a" -> "b"), 0 deletes, 0 refused". In the parentheses is the first of them.
 func (r *Report) Summary() string {
 	text := fmt.Sprintf("%d owners: %d unchanged", r.Owners, r.Unchanged)
 	if r.Owners == 1 {
@@ -18,12 +20,33 @@ func (r *Report) Summary() string {
 		text += fmt.Sprintf(", %d in status only", r.StatusOnly)
 	}
 	if r.Changed > 0 {
-		text += fmt.Sprintf(", %d change, %d of them disruptively", r.Changed, r.Disruptive)
+		text += fmt.Sprintf(", %d change", r.Changed)
 	}
-	if r.Refused > 0 {
-		text += fmt.Sprintf(", %d with problems", r.Refused)
+	if r.Changed+r.Refused == 0 {
+		return text
 	}
-	return text
+	text += fmt.Sprintf("; %d would restart pods%s", r.RestartsPods, r.firstRestart())
+	if r.ScalesDown > 0 {
+		text += fmt.Sprintf(", %d would scale down", r.ScalesDown)
+	}
+	return text + fmt.Sprintf(", %d deletes, %d refused", r.Deletes, r.Refused)
+}
+
+// firstRestart says which owner is the first whose pods would restart, and why.
+func (r *Report) firstRestart() string {
+	for _, o := range r.Details {
+		for _, c := range o.Changes {
+			if !c.restartsPods() {
+				continue
+			}
+			for _, f := range c.Fields {
+				if disrupt.IsOfPodTemplate(f.Path) {
+					return fmt.Sprintf(" (%s: %s %s -> %s)", o.title(), f.Path, value(f.Old), value(f.New))
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // WriteText writes the summary, and a line for each change. With fields it also writes the fields that would differ.
@@ -151,7 +174,7 @@ func (c Change) remark() string {
 	if c.Drift {
 		all = append(all, "drift")
 	}
-	if c.Disruption != "" && c.Operation != "delete" && c.Operation != "recreate" { // which say it themselves
+	if c.Disruption != "" && !c.deletes() { // which say it themselves
 		all = append(all, c.Disruption)
 	}
 	if len(all) == 0 {

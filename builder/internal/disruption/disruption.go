@@ -16,6 +16,12 @@ type Field struct {
 	Old, New any
 }
 
+// What [Of] says of a changed pod template, at its end, and of fewer replicas, at its beginning.
+const (
+	RestartsPods = "restarts pods"
+	ScaledDown   = "scaled down"
+)
+
 // Of says what a change of an object of an API group disrupts, such as "restarts pods"; empty for nothing. The operation is a reason of
 // package events. A change is disruptive if it deletes or recreates the object, changes the pod template of a workload of the group
 // apps, or lowers a number of replicas.
@@ -32,16 +38,17 @@ func Of(group, operation string, fields []Field) string {
 	var all []string
 	for _, f := range fields {
 		if f.Path == "spec.replicas" && number(f.New) < number(f.Old) {
-			all = append(all, "scaled down from "+value(f.Old)+" to "+value(f.New))
+			all = append(all, ScaledDown+" from "+value(f.Old)+" to "+value(f.New))
 		}
 	}
-	if group == "apps" && slices.ContainsFunc(fields, func(f Field) bool { return isOfPodTemplate(f.Path) }) {
-		all = append(all, "restarts pods")
+	if group == "apps" && slices.ContainsFunc(fields, func(f Field) bool { return IsOfPodTemplate(f.Path) }) {
+		all = append(all, RestartsPods)
 	}
 	return strings.Join(all, ", ")
 }
 
-func isOfPodTemplate(path string) bool {
+// IsOfPodTemplate reports whether a path is one of a workload's pod template.
+func IsOfPodTemplate(path string) bool {
 	return path == "spec.template" || strings.HasPrefix(path, "spec.template.") || strings.HasPrefix(path, "spec.template[")
 }
 
