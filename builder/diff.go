@@ -21,6 +21,9 @@ type FieldDiff struct {
 	Path string
 	// Old and New are the field's values as decoded from JSON; nil if the field isn't set.
 	Old, New any
+	// ByServer is true if New isn't what the program asked for: the API server's admission or defaults set it, or it writes the value in
+	// another way. Of a new object only the fields that the program sets are listed, with labels and annotations that admission adds.
+	ByServer bool
 }
 
 // Diff returns the result that Reconcile would return now, and writes nothing. The result's Changes have the fields that would differ;
@@ -131,8 +134,8 @@ func (r Result) String() string {
 	for _, c := range r.Changes {
 		fmt.Fprintf(&text, "%s %s\n", signs[c.Reason], c.Key)
 		for _, f := range c.Fields {
-			line(&text, "-", f.Path, f.Old)
-			line(&text, "+", f.Path, f.New)
+			line(&text, "-", f.Path, f.Old, "")
+			line(&text, "+", f.Path, f.New, byServer[f.ByServer])
 		}
 		for _, left := range c.left {
 			fmt.Fprintf(&text, "!     %s\n", left)
@@ -149,11 +152,14 @@ var signs = map[string]string{
 	events.ReasonDeleted: "-",
 }
 
-func line(text *strings.Builder, sign, path string, value any) {
+// byServer is the remark to a new value.
+var byServer = map[bool]string{true: " (by the API server)"}
+
+func line(text *strings.Builder, sign, path string, value any, remark string) {
 	if value == nil {
 		return
 	}
-	fmt.Fprintf(text, "%s     %s: %s\n", sign, path, rendered(value))
+	fmt.Fprintf(text, "%s     %s: %s%s\n", sign, path, rendered(value), remark)
 }
 
 // rendered returns a value as JSON on one line, so that a string differs from a number.

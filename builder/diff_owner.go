@@ -96,7 +96,7 @@ func statusDiff(before, after client.Object) ([]FieldDiff, error) {
 	})
 	var fields []FieldDiff
 	for _, c := range changes {
-		fields = append(fields, FieldDiff(c))
+		fields = append(fields, FieldDiff{Path: c.Path, Old: c.Old, New: c.New})
 	}
 	return fields, nil
 }

@@ -133,7 +133,7 @@ func (l *loop[T]) disruption(ctx context.Context, p *pass) (string, error) {
 	for _, c := range res.Changes {
 		fields := make([]disruption.Field, len(c.Fields))
 		for i, f := range c.Fields {
-			fields[i] = disruption.Field(f)
+			fields[i] = disruption.Field{Path: f.Path, Old: f.Old, New: f.New}
 		}
 		if what := disruption.Of(c.Key.Group, c.Reason, fields); what != "" && !c.Drift {
 			all = append(all, c.Key.String()+" "+what)

@@ -81,6 +81,8 @@ type Field struct {
 	Path string `json:"path"`
 	Old  any    `json:"old,omitempty"`
 	New  any    `json:"new,omitempty"`
+	// ByServer is true if the new value isn't what the program asked for: the API server's admission or defaults set it.
+	ByServer bool `json:"byServer,omitempty"`
 }
 
 var operations = map[string]string{
@@ -198,7 +200,7 @@ func leaves(err error) []error {
 func disruption(c builder.Change) string {
 	fields := make([]disrupt.Field, len(c.Fields))
 	for i, f := range c.Fields {
-		fields[i] = disrupt.Field(f)
+		fields[i] = disrupt.Field{Path: f.Path, Old: f.Old, New: f.New}
 	}
 	return disrupt.Of(c.Key.Group, c.Reason, fields)
 }

@@ -86,7 +86,7 @@ func (r *Report) WriteText(w io.Writer, fields bool) error {
 
 func writeFields(b *strings.Builder, fields []Field) {
 	for _, f := range fields {
-		fmt.Fprintf(b, "      %s: %s -> %s\n", f.Path, value(f.Old), value(f.New))
+		fmt.Fprintf(b, "      %s: %s -> %s%s\n", f.Path, value(f.Old), value(f.New), f.remark())
 	}
 }
 
@@ -139,7 +139,7 @@ func row(b *strings.Builder, cells ...string) {
 func cell(fields []Field) string {
 	var all []string
 	for _, f := range fields {
-		all = append(all, "`"+f.Path+"`: "+value(f.Old)+" → "+value(f.New))
+		all = append(all, "`"+f.Path+"`: "+value(f.Old)+" → "+value(f.New)+f.remark())
 	}
 	return strings.Join(few(all, 5), "<br>")
 }
@@ -181,6 +181,14 @@ func (c Change) remark() string {
 		return ""
 	}
 	return " (" + strings.Join(all, "; ") + ")"
+}
+
+// remark is what follows the field in a line.
+func (f Field) remark() string {
+	if f.ByServer {
+		return " (by the API server)"
+	}
+	return ""
 }
 
 // longest is the length at which a value is cut.

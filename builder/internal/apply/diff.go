@@ -13,27 +13,57 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Diff returns the fields that a dry-run write changes. The values in a Secret are masked.
-func (w *Write) Diff() ([]delta.Change, error) {
-	before := map[string]any{}
-	after := w.Desired.fields
-	if w.Operation == events.ReasonUpdated {
-		var err error
-		if before, err = payload.Stored(w.Observed); err != nil {
+// Field is a field that a write would change.
+type Field struct {
+	Path     string
+	Old, New any
+	// ByServer is true if New isn't what the apply asked for: the API server's admission or defaults set it, or it writes it in another way.
+	ByServer bool
+}
+
+// Diff returns the fields that a dry-run write changes. The values in a Secret are masked. Of a new object these are the desired fields,
+// and the labels and annotations that admission adds; the many defaults of other fields aren't listed.
+func (w *Write) Diff() ([]Field, error) {
+	desired := shown(w.Desired.fields)
+	before, after := map[string]any{}, desired
+	if w.Operation == events.ReasonUpdated || w.Operation == events.ReasonCreated {
+		stored, err := payload.Stored(w.Stored)
+		if err != nil {
 			return nil, err
 		}
-		if after, err = payload.Stored(w.Stored); err != nil {
-			return nil, err
-		}
+		after = shown(stored)
 	}
-	var changes []delta.Change
-	for _, c := range delta.Between(shown(before), shown(after)) {
+	if w.Operation == events.ReasonUpdated {
+		observed, err := payload.Stored(w.Observed)
+		if err != nil {
+			return nil, err
+		}
+		before = shown(observed)
+	}
+	asked, byServer := pathsOf(delta.Between(nil, desired)), pathsOf(delta.Between(desired, after))
+	var fields []Field
+	for _, c := range delta.Between(before, after) {
+		if w.Operation == events.ReasonCreated && !asked[c.Path] && !isLabelOrAnnotation(c.Path) {
+			continue
+		}
 		if isSecret(w.Desired.Key) && holdsSecret(c.Path) {
 			c = hidden(c)
 		}
-		changes = append(changes, c)
+		fields = append(fields, Field{Path: c.Path, Old: c.Old, New: c.New, ByServer: byServer[c.Path]})
 	}
-	return changes, nil
+	return fields, nil
+}
+
+func pathsOf(changes []delta.Change) map[string]bool {
+	paths := make(map[string]bool, len(changes))
+	for _, c := range changes {
+		paths[c.Path] = true
+	}
+	return paths
+}
+
+func isLabelOrAnnotation(path string) bool {
+	return strings.HasPrefix(path, "metadata.labels") || strings.HasPrefix(path, "metadata.annotations")
 }
 
 // IsDrift reports whether the write only restores what the last apply had set: the desired object is the same, another writer changed it.

@@ -131,7 +131,7 @@ func TestDiffOfRemovedFields(t *testing.T) {
 		return w.lines(d)
 	}
 	created := want()
-	assert.Contains(t, created, "-     spec.replicas: 0\n+     spec.replicas: 1\n", "the default comes back")
+	assert.Contains(t, created, "-     spec.replicas: 0\n+     spec.replicas: 1 (by the API server)\n", "the default comes back")
 	assert.Contains(t, created, "-     spec.template.spec.containers[name=web].livenessProbe.")
 	assert.NotContains(t, created, "+     spec.template.spec.containers", "nothing is added")
 	assert.Contains(t, created, "-     spec.template.spec.tolerations[")
