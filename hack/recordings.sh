@@ -22,6 +22,9 @@ go build -o "$dir/record" ./tools/record
 # record NAME ROWS COMMAND...: the picture shows the command as it is typed.
 record() { name=$1 rows=$2; shift 2; "$dir/record" -output "docs/recording-$name.svg" -title "$*" -columns 130 -rows "$rows" -- "$@"; }
 
+project='armature new backup --kind Backup --group example.com && cd backup && make test'
+"$dir/record" -output docs/recording-new.svg -title "$project" -columns 130 -rows 28 -- bash -c "cd '$dir' && $project"
+
 "$devcluster" up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3
 apply_crds config/crd >/dev/null
 bin/armature manager --metrics-bind-address=0 --health-probe-bind-address=0 >"$dir/manager.log" 2>&1 &

@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,22 +23,26 @@ func TestRecordings(t *testing.T) {
 	Blocks(read("docs/convert.md"), "session", func(name, old string) string { shown[name] = old; return old })
 	Blocks(read("README.md"), "demo", func(_, old string) string { shown["demo"] = old; return old })
 
+	project, _, _ := strings.Cut(after(t, read("README.md"), "```\ncreated backup"), "```")
 	for name, want := range map[string]string{
 		"lint":  strings.TrimSuffix(after(t, shown["lint"], "$ armature lint -f test/docs/testdata/wrong.yaml\n"), "exit status 1\n"),
 		"watch": section(t, shown["demo"], "(bin/armature watch jobflow/jobflow-example)"),
+		"new":   "created backup" + project,
 	} {
 		svg := read("docs/recording-" + name + ".svg")
 		title, _, _ := strings.Cut(after(t, svg, "<title>"), "</title>")
-		assert.Contains(t, script, title, "the command is one that hack/recordings.sh records")
+		assert.Contains(t, script, html.UnescapeString(title), "the command is one that hack/recordings.sh records")
 		// A line that is too long for the picture goes on in the next.
-		got := strings.ReplaceAll(Plain(strings.Join(LastFrame(svg), "\n")), "\n", "")
+		got, tests, _ := strings.Cut(strings.Join(LastFrame(svg), "\n"), "go test ./...")
+		assert.Equal(t, name == "new", strings.Contains(tests, "\nok  \texample.com/backup/operator"), "docs/recording-%s.svg: make test", name)
+		got = strings.ReplaceAll(Plain(got), "\n", "")
 		want = strings.ReplaceAll(Plain(want), "\n", "")
 		assert.Greater(t, len(got), 200, "docs/recording-%s.svg", name)
 		assert.Equal(t, letters(want), letters(got), "docs/recording-%s.svg: make recordings", name)
 	}
 	all, err := filepath.Glob(root + "docs/recording-*.svg")
 	require.NoError(t, err)
-	assert.Len(t, all, 2, "a recording that no test looks at")
+	assert.Len(t, all, 3, "a recording that no test looks at")
 }
 
 // letters sorts the letters of a text: lines may be broken anywhere.
