@@ -156,7 +156,10 @@ func TestSummaryOfDisruptions(t *testing.T) {
 		owner("a", builder.Result{Changes: []builder.Change{
 			{
 				Key: deployment("a"), Reason: events.ReasonUpdated,
-				Fields: []builder.FieldDiff{{Path: replicas, Old: int64(3), New: int64(1)}, {Path: image, Old: "a:1", New: "a:2"}},
+				Fields: []builder.FieldDiff{
+					{Path: replicas, Old: int64(3), New: int64(1)}, {Path: "spec.template.metadata.labels.v", New: "2"},
+					{Path: image, Old: "a:1", New: "a:2"},
+				},
 			},
 			change("x", events.ReasonRecreating, image, "x:1", "x:2"), change("y", events.ReasonDeleted, "", nil, nil),
 		}}, nil),

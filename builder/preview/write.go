@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	disrupt "github.com/armature-dev/armature/builder/internal/disruption"
@@ -32,19 +33,16 @@ func (r *Report) Summary() string {
 	return text + fmt.Sprintf(", %d deletes, %d refused", r.Deletes, r.Refused)
 }
 
-// firstRestart says which owner is the first whose pods would restart, and why.
+// firstRestart says which owner is the first whose pods would restart, and why: an image, if that changes, or another field.
 func (r *Report) firstRestart() string {
 	for _, o := range r.Details {
-		for _, c := range o.Changes {
-			if !c.restartsPods() {
-				continue
-			}
-			for _, f := range c.Fields {
-				if disrupt.IsOfPodTemplate(f.Path) {
-					return fmt.Sprintf(" (%s: %s %s -> %s)", o.title(), f.Path, value(f.Old), value(f.New))
-				}
-			}
+		i := slices.IndexFunc(o.Changes, Change.restartsPods)
+		if i < 0 {
+			continue
 		}
+		fields := slices.DeleteFunc(slices.Clone(o.Changes[i].Fields), func(f Field) bool { return !disrupt.IsOfPodTemplate(f.Path) })
+		f := fields[max(0, slices.IndexFunc(fields, func(f Field) bool { return strings.HasSuffix(f.Path, ".image") }))]
+		return fmt.Sprintf(" (%s: %s %s -> %s)", o.title(), f.Path, value(f.Old), value(f.New))
 	}
 	return ""
 }

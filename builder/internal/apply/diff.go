@@ -24,46 +24,61 @@ type Field struct {
 // Diff returns the fields that a dry-run write changes. The values in a Secret are masked. Of a new object these are the desired fields,
 // and the labels and annotations that admission adds; the many defaults of other fields aren't listed.
 func (w *Write) Diff() ([]Field, error) {
+	fields, err := w.fields()
+	if isSecret(w.Desired.Key) {
+		for i := range fields {
+			fields[i] = hidden(fields[i])
+		}
+	}
+	return fields, err
+}
+
+func (w *Write) fields() ([]Field, error) {
 	desired := shown(w.Desired.fields)
-	before, after := map[string]any{}, desired
-	if w.Operation == events.ReasonUpdated || w.Operation == events.ReasonCreated {
-		stored, err := payload.Stored(w.Stored)
-		if err != nil {
-			return nil, err
-		}
-		after = shown(stored)
+	if w.Operation != events.ReasonCreated && w.Operation != events.ReasonUpdated { // then nothing is stored yet
+		return fieldsOf(delta.Between(nil, desired), nil), nil
 	}
-	if w.Operation == events.ReasonUpdated {
-		observed, err := payload.Stored(w.Observed)
-		if err != nil {
-			return nil, err
-		}
-		before = shown(observed)
+	stored, err := payload.Stored(w.Stored)
+	if err != nil {
+		return nil, err
 	}
-	asked, byServer := pathsOf(delta.Between(nil, desired)), pathsOf(delta.Between(desired, after))
-	var fields []Field
-	for _, c := range delta.Between(before, after) {
-		if w.Operation == events.ReasonCreated && !asked[c.Path] && !isLabelOrAnnotation(c.Path) {
-			continue
-		}
-		if isSecret(w.Desired.Key) && holdsSecret(c.Path) {
-			c = hidden(c)
-		}
-		fields = append(fields, Field{Path: c.Path, Old: c.Old, New: c.New, ByServer: byServer[c.Path]})
+	after := shown(stored)
+	byServer := map[string]any{}
+	for _, c := range delta.Between(desired, after) {
+		byServer[c.Path] = c.New
 	}
-	return fields, nil
+	if w.Operation == events.ReasonCreated {
+		return fieldsOf(delta.Between(nil, withMetadata(desired, after)), byServer), nil
+	}
+	observed, err := payload.Stored(w.Observed)
+	if err != nil {
+		return nil, err
+	}
+	return fieldsOf(delta.Between(shown(observed), after), byServer), nil
 }
 
-func pathsOf(changes []delta.Change) map[string]bool {
-	paths := make(map[string]bool, len(changes))
+// fieldsOf returns changes with the values that the API server has set, by path; without those that it drops.
+func fieldsOf(changes []delta.Change, byServer map[string]any) []Field {
+	fields := make([]Field, 0, len(changes))
 	for _, c := range changes {
-		paths[c.Path] = true
+		f := Field{Path: c.Path, Old: c.Old, New: c.New}
+		if value, ok := byServer[c.Path]; ok {
+			f.New, f.ByServer = value, true
+		}
+		if f.Old != nil || f.New != nil {
+			fields = append(fields, f)
+		}
 	}
-	return paths
+	return fields
 }
 
-func isLabelOrAnnotation(path string) bool {
-	return strings.HasPrefix(path, "metadata.labels") || strings.HasPrefix(path, "metadata.annotations")
+// withMetadata returns the desired fields with the labels and annotations of the stored object.
+func withMetadata(desired, stored map[string]any) map[string]any {
+	u := (&unstructured.Unstructured{Object: desired}).DeepCopy()
+	from := unstructured.Unstructured{Object: stored}
+	u.SetLabels(from.GetLabels())
+	u.SetAnnotations(from.GetAnnotations())
+	return u.Object
 }
 
 // IsDrift reports whether the write only restores what the last apply had set: the desired object is the same, another writer changed it.
@@ -99,16 +114,16 @@ func holdsSecret(path string) bool {
 		strings.Contains(path, corev1.LastAppliedConfigAnnotation)
 }
 
-// hidden returns a change with masked values.
-func hidden(c delta.Change) delta.Change {
-	if c.Old != nil && c.New != nil {
-		return delta.Change{Path: c.Path, Old: Mask + " (before)", New: Mask + " (after)"}
+// hidden returns a field of a Secret with masked values.
+func hidden(f Field) Field {
+	switch {
+	case !holdsSecret(f.Path):
+	case f.Old != nil && f.New != nil:
+		f.Old, f.New = Mask+" (before)", Mask+" (after)"
+	case f.Old != nil:
+		f.Old = Mask
+	case f.New != nil:
+		f.New = Mask
 	}
-	if c.Old != nil {
-		c.Old = Mask
-	}
-	if c.New != nil {
-		c.New = Mask
-	}
-	return c
+	return f
 }

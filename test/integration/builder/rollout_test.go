@@ -118,14 +118,14 @@ func (o *phased) until(reason string, phases ...string) {
 	}, "the reason %s", reason)
 }
 
-// updated returns how many pods of a phase have its last template, as far as the Deployment controller has told. A
-// deadline that passes before it has told of one is lifted again when it does.
-func (o *phased) updated(phase string) int32 {
+// stuck says that the Deployment of a phase has told of the pod with its last template, and after that has seen no progress for its
+// deadline. A deadline that passes before it has told of the pod is lifted again when it does.
+func (o *phased) stuck(phase string) bool {
 	d := o.get(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: phase}}).(*appsv1.Deployment)
-	if d.Status.ObservedGeneration != d.Generation {
-		return 0
-	}
-	return d.Status.UpdatedReplicas
+	return d.Status.ObservedGeneration == d.Generation && d.Status.UpdatedReplicas == 1 &&
+		slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+			return c.Type == appsv1.DeploymentProgressing && c.Reason == "ProgressDeadlineExceeded"
+		})
 }
 
 func (o *phased) revisions() (names []string) {
@@ -161,11 +161,13 @@ func TestAFailedPhaseHaltsTheRollout(t *testing.T) {
 	o.until(events.ReasonReady, phaseNames...)
 
 	o.want(map[string]string{"broker": "bad", "server": "v2"})
-	o.eventually(func() bool { o.run(phaseNames...); return o.updated("broker") == 1 }, "the pod with the bad image to be counted")
-	o.until(events.ReasonRolloutHalted, phaseNames...) // for good: nothing of the Deployment will change any more
+	o.eventually(func() bool { o.run(phaseNames...); return o.stuck("broker") }, "no progress of the pod with the bad image")
+	o.eventually(func() bool { // for good: nothing of the Deployment will change any more
+		stalled := o.condition(events.ConditionStalled)
+		return o.reason() == events.ReasonRolloutHalted && stalled.Status == metav1.ConditionTrue &&
+			strings.Contains(stalled.Message, "broker: ProgressDeadlineExceeded")
+	}, "the halt, and what stalled it")
 	assert.Equal(t, "v1 bad v1", o.running())
-	assert.Equal(t, metav1.ConditionTrue, o.condition(events.ConditionStalled).Status)
-	assert.Contains(t, o.condition(events.ConditionStalled).Message, "broker: ProgressDeadlineExceeded")
 
 	server := o.get(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "server"}})
 	require.NoError(t, o.live.Delete(o.ctx, server))
