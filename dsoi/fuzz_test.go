@@ -12,6 +12,7 @@ func FuzzProperties(f *testing.F) {
 	f.Add("a=1\nb=2", "b: 3\n# no\nc=4\\\n 5")
 	f.Add("a=1\\", "b=2")
 	f.Add("a=\\\\\n!x\r\n", "\n=\n")
+	f.Add("a=1 \\", "b=\\ ")
 	f.Fuzz(func(t *testing.T, below, above string) {
 		first, err := parseProperties(below)
 		if err != nil {

@@ -13,17 +13,17 @@ func parseProperties(text string) ([]property, error) {
 	var all []property
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
-		line := strings.TrimSpace(lines[i])
+		line := trimEnd(strings.TrimLeft(lines[i], spaces))
 		if line == "" || line[0] == '#' || line[0] == '!' {
 			continue
 		}
 		first := i
 		for isContinued(line) && i+1 < len(lines) {
 			i++
-			line += "\n" + strings.TrimRight(lines[i], " \t\r")
+			line += "\n" + trimEnd(lines[i])
 		}
 		if isContinued(line) { // by nothing: it must not go on with the first line of what is put behind it
-			line = strings.TrimSuffix(line, `\`)
+			line = trimEnd(strings.TrimSuffix(line, `\`))
 		}
 		key, _, ok := strings.Cut(line, "=")
 		if !ok {
@@ -38,6 +38,18 @@ func parseProperties(text string) ([]property, error) {
 		all = append(all, property{key, line})
 	}
 	return all, nil
+}
+
+// spaces are white space in a line of properties.
+const spaces = " \t\f\r"
+
+// trimEnd drops the space at a line's end, but not the character that a backslash escapes.
+func trimEnd(line string) string {
+	trimmed := strings.TrimRight(line, spaces)
+	if isContinued(trimmed) && len(trimmed) < len(line) && line[len(trimmed)] != '\r' {
+		return line[:len(trimmed)+1]
+	}
+	return trimmed
 }
 
 // isContinued reports whether a line ends with a backslash that isn't escaped itself.

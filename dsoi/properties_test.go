@@ -24,6 +24,8 @@ func TestMergeProperties(t *testing.T) {
 		"continued":              {[]string{"a=1,\\\n  2\nb=3", "b=4\\"}, "a=1,\\\n  2\nb=4\n"},
 		"continued by nothing":   {[]string{"a=1\\", "b=2"}, "a=1\nb=2\n"},
 		"an escaped backslash":   {[]string{"a=c:\\\\\nb=2"}, "a=c:\\\\\nb=2\n"},
+		"a space and nothing":    {[]string{"a=1 \\", "b=2"}, "a=1\nb=2\n"},
+		"an escaped space":       {[]string{"a=\\ \nb=2", "c=\\ \\"}, "a=\\ \nb=2\nc=\\ \n"},
 		"a value that is empty":  {[]string{"a="}, "a=\n"},
 		"a key only in override": {[]string{"", "", "z=1"}, "z=1\n"},
 	}

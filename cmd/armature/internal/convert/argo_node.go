@@ -77,13 +77,16 @@ func (f *argoFlow) job(p *place) map[string]any {
 	pod["containers"] = []any{container}
 	var init []any
 	for _, c := range t.get("initContainers").items() {
-		init = append(init, f.beside(p, c, container))
+		if made := f.beside(p, c, container); len(made) > 0 {
+			init = append(init, made)
+		}
 	}
 	for _, c := range t.get("sidecars").items() {
 		// A pod ends when its containers have. What ends with them is an init container that is restarted.
-		sidecar := f.beside(p, c, container)
-		sidecar["restartPolicy"] = "Always"
-		init = append(init, sidecar)
+		if sidecar := f.beside(p, c, container); len(sidecar) > 0 {
+			sidecar["restartPolicy"] = "Always"
+			init = append(init, sidecar)
+		}
 	}
 	if len(init) > 0 {
 		pod["initContainers"] = init
@@ -197,9 +200,13 @@ var (
 	itemToEnv    = regexp.MustCompile(`\{\{\s*item\s*\}\}`)
 )
 
-// filled takes a container and fills the parameters in. Those that have no value here block the place.
+// filled takes a container and fills the parameters in. Those that have no value here block the place, and so does what is no container.
 func (f *argoFlow) filled(c field, p *place) map[string]any {
-	object := fill(c.take(), p.params).(map[string]any)
+	object, ok := fill(c.take(), p.params).(map[string]any)
+	if !ok {
+		f.block(p, c, "want a container; it is %#v", c.value)
+		return map[string]any{}
+	}
 	f.unfilled(field{c.source, c.path, object}, p)
 	return object
 }

@@ -87,6 +87,8 @@ func TestNothingRunsThatWouldNot(t *testing.T) {
 		"a task that doesn't come":      {`template: run, when: "{{tasks.q.status}} == Failed"`, "", "q doesn't come before"},
 		"an approval":                   {`template: approve`, "  - {name: approve, suspend: {}}\n", "create one to approve"},
 		"a resource":                    {`template: apply`, "  - {name: apply, resource: {action: apply}}\n", "it is no container"},
+		"a container that is a number":  {`template: bad`, "  - {name: bad, container: 0}\n", "want a container; it is 0"},
+		"a sidecar that is a text":      {`template: bad`, "  - {name: bad, container: {image: i}, sidecars: [x]}\n", `want a container; it is "x"`},
 		"no such template":              {`template: none`, "", "there is no template of this name"},
 		"another object's template":     {`templateRef: {name: a, template: b}`, "", "templates of other objects aren't looked for"},
 		"itself":                        {`template: main`, "", "the template contains itself"},
