@@ -7,18 +7,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pmezard/go-difflib/difflib"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/search"
 )
 
 // CrashEverywhere tests that an operator survives a crash at any time. It runs the scenario once without a crash, until nothing
 // changes any more and all steps of Then are done. Then, for each write k of that run, it crashes the process after its k-th write: it
 // goes on from the server's state after that write with a new process. (Whether the crashed process got the reply to its last write makes
-// no difference to the server.) With [Scenario].Outside it makes each run from its start, and crashes after changes outside, too. The
-// test fails unless each run reaches the same end state as the first one, creates no object more often, and writes to no object of
-// another owner.
+// no difference to the server.) New processes that lead to the same state before they first rest would go on alike, so one of them does:
+// that of the last crash, which remembers the least. With [Scenario].Outside it makes each run from its start, and crashes after changes
+// outside, too. The test fails unless each run reaches the same end state as the first one, creates no object more often, and writes to
+// no object of another owner.
 func CrashEverywhere(t testing.TB, s Scenario) {
 	t.Helper()
 	if err := crashEverywhere(t.Context(), s); err != nil {
@@ -73,17 +77,19 @@ func crashEverywhere(ctx context.Context, given Scenario) error {
 	if len(crashes) == 0 {
 		return errors.New("without a crash: the operator wrote nothing, so there is nowhere to crash")
 	}
+	comparison := comparison{scenario: s, want: want, peace: peace.writes(), digests: digests{}, continuations: map[waypoint]*continuation{}}
 	var errs []error
-	for k, c := range crashes {
-		check := func() error { return s.checkCrash(ctx, c.run, peace, want) }
+	for k, c := range slices.Backward(crashes) {
+		check := func() error { return comparison.continued(ctx, c.run) }
 		if s.Outside != nil {
-			check = func() error { return s.checkCrashFromStart(ctx, k+1, peace, want) }
+			check = func() error { return comparison.fromStart(ctx, k+1) }
 		}
 		if err := check(); err != nil {
 			errs = append(errs, fmt.Errorf("crash after write %d of %d (%s): %w", k+1, len(crashes), c.write, err))
 		}
 		crashes[k].run = nil // its server may be large
 	}
+	slices.Reverse(errs)
 	return few(errs)
 }
 
@@ -107,7 +113,7 @@ func (r *run) inPeace(ctx context.Context) error {
 	if err := r.settle(ctx); err != nil {
 		return err
 	}
-	return r.scenario.checkForeign(r)
+	return r.scenario.checkForeign(r.server, r.writes())
 }
 
 // endState returns the server's state for a comparison: all objects, beside a Cluster those of kinds that the operator reads or writes.
@@ -127,23 +133,97 @@ func (r *run) endState() ([]string, error) {
 	return s.endState(r.server)
 }
 
-// checkCrash continues a run after a crash and compares it with the run without a crash.
-func (s *Scenario) checkCrash(ctx context.Context, r *run, peace *run, want []string) error {
-	if err := r.restart(ctx); err != nil {
-		return err
-	}
-	return s.checkEnd(ctx, r, peace, want)
+// comparison compares runs with a crash with the one without.
+type comparison struct {
+	scenario *Scenario
+	want     []string // the end state without a crash
+	peace    []Call   // the writes without a crash
+	digests  digests
+
+	continuations map[waypoint]*continuation
 }
 
-// checkCrashFromStart makes a run whose first process crashes after its k-th write and compares it with the run without a crash.
-func (s *Scenario) checkCrashFromStart(ctx context.Context, k int, peace *run, want []string) error {
-	r, err := s.begin(ctx)
+// waypoint is a state between two rounds. Runs through the same one do the same from there on, unless the memory of their processes
+// differs.
+type waypoint struct {
+	content     search.Hash // of all objects
+	now         time.Time
+	steps       int           // of Then that are done
+	after, next time.Duration // until the operator's next pass, and the cluster's next step
+	failed      string        // the operator's error
+}
+
+// endsAt reports whether a run ends at a waypoint. Later ones than that at which it first rests are not asked for. With a lag, what a
+// process reads until then depends on what it wrote.
+func (r *run) endsAt(after, next time.Duration, failed error, rests bool) bool {
+	passed := r.passed
+	if rests {
+		r.passed = nil
+	} else if r.scenario.Lag > 0 {
+		return false
+	}
+	snap := r.server.snapshot()
+	at := waypoint{now: snap.now, steps: r.steps, after: after, next: next}
+	if failed != nil {
+		at.failed = failed.Error()
+	}
+	return passed(at, snap)
+}
+
+// continuation is how a run goes on from a waypoint.
+type continuation struct {
+	run    *ended
+	before int // its writes up to there
+}
+
+// ended is a run that has reached its end.
+type ended struct {
+	writes []Call
+	err    error // how its end differs from that without a crash
+}
+
+// continued continues a run after a crash, as far as no other run went on from the same waypoint, and compares it.
+func (c *comparison) continued(ctx context.Context, r *run) error {
+	var known *continuation
+	own := &ended{}
+	r.passed = func(at waypoint, snap *snapshot) bool {
+		at.content = c.digests.all(snap, reads{}.versionOf(snap))
+		found := c.continuations[at]
+		switch {
+		case found == nil:
+			c.continuations[at] = &continuation{run: own, before: len(r.writes())}
+		case found.run != own && found.run.err == nil: // a run that fails is told by its own end
+			known = found
+		}
+		return known != nil
+	}
+	if own.err = r.restart(ctx); own.err == nil {
+		own.err = r.settle(ctx)
+	}
+	own.writes = r.writes()
+	switch {
+	case own.err != nil:
+		return own.err
+	case known != nil:
+		own.writes = append(own.writes, known.run.writes[known.before:]...)
+	default:
+		own.err = c.checkEnd(r)
+	}
+	return errors.Join(own.err, c.checkWrites(r.server, own.writes))
+}
+
+// fromStart makes a run whose first process crashes after its k-th write, and compares it.
+func (c *comparison) fromStart(ctx context.Context, k int) error {
+	r, err := c.scenario.begin(ctx)
 	if err != nil {
 		return err
 	}
 	first := r.process
 	first.CrashAfter(k)
-	if err := s.checkEnd(ctx, r, peace, want); err != nil {
+	if err := r.settle(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(c.checkEnd(r), c.checkWrites(r.server, r.writes())); err != nil {
 		return err
 	}
 	if !first.Crashed() {
@@ -152,26 +232,28 @@ func (s *Scenario) checkCrashFromStart(ctx context.Context, k int, peace *run, w
 	return nil
 }
 
-// checkEnd runs a run to its end and compares it with the run without a crash.
-func (s *Scenario) checkEnd(ctx context.Context, r *run, peace *run, want []string) error {
-	if err := r.settle(ctx); err != nil {
-		return err
-	}
+// checkEnd compares the end state of a run.
+func (c *comparison) checkEnd(r *run) error {
 	got, err := r.endState()
 	if err != nil {
 		return err
 	}
-	var errs []error
-	if diff := difference(want, got); diff != "" {
-		errs = append(errs, fmt.Errorf("the end state differs (-in peace, +after the crash):\n%s", diff))
+	if diff := difference(c.want, got); diff != "" {
+		return fmt.Errorf("the end state differs (-in peace, +after the crash):\n%s", diff)
 	}
-	once := creations(peace.writes())
-	for name, uids := range creations(r.writes()) {
+	return nil
+}
+
+// checkWrites compares the writes of a run.
+func (c *comparison) checkWrites(server *Server, writes []Call) error {
+	var errs []error
+	once := creations(c.peace)
+	for name, uids := range creations(writes) {
 		if allowed := max(1, len(once[name])); len(uids) > allowed {
 			errs = append(errs, fmt.Errorf("%s was made %d times, in peace %d times", name, len(uids), allowed))
 		}
 	}
-	return errors.Join(append(errs, s.checkForeign(r))...)
+	return errors.Join(append(errs, c.scenario.checkForeign(server, writes))...)
 }
 
 // difference returns the lines in which two states differ, with a few lines around each.
@@ -189,12 +271,12 @@ func difference(want, got []string) string {
 	return diff
 }
 
-// checkForeign returns an error if the operator has changed an object of another owner.
-func (s *Scenario) checkForeign(r *run) error {
+// checkForeign returns an error if writes of the operator changed an object of another owner.
+func (s *Scenario) checkForeign(server *Server, writes []Call) error {
 	foreign := map[string]bool{}
 	for _, obj := range s.Objects {
 		if s.Foreign(obj) {
-			k, err := r.server.kinds.of(obj)
+			k, err := server.kinds.of(obj)
 			if err != nil {
 				return err
 			}
@@ -202,7 +284,7 @@ func (s *Scenario) checkForeign(r *run) error {
 		}
 	}
 	var errs []error
-	for _, c := range r.writes() {
+	for _, c := range writes {
 		if c.Changed && foreign[c.object()] {
 			errs = append(errs, fmt.Errorf("an object that is not the operator's was written: %s", c))
 		}

@@ -184,6 +184,61 @@ func TestCrashEverywhereFindsWhatWasKeptInMemory(t *testing.T) {
 	assert.ErrorContains(t, err, `+  count: "4"`)
 }
 
+// anHourAfterThree makes three objects, and an hour later calls then, with what the process has made itself.
+func anHourAfterThree(then func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap, made int) error) buildertest.Scenario {
+	s := by(nil)
+	s.Reconciler = func(c *buildertest.Client) (reconcile.Reconciler, error) {
+		made := 0
+		return reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+			owner := &corev1.ConfigMap{}
+			if err := c.Get(ctx, req.NamespacedName, owner); err != nil {
+				return reconcile.Result{}, err
+			}
+			for i := range 3 {
+				switch err := c.Create(ctx, owned(configMap(fmt.Sprint("child-", i)), owner)); {
+				case err == nil:
+					made++
+				case !apierrors.IsAlreadyExists(err):
+					return reconcile.Result{}, err
+				}
+			}
+			if age := c.Now().Sub(owner.CreationTimestamp.Time); age < time.Hour {
+				return reconcile.Result{RequeueAfter: time.Hour - age}, nil
+			}
+			return reconcile.Result{}, then(ctx, c, owner, made)
+		}), nil
+	}
+	return s
+}
+
+func TestCrashesThatLeadToOneStateGoOnOnce(t *testing.T) {
+	var made []int
+	buildertest.CrashEverywhere(t, anHourAfterThree(func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap, n int) error {
+		if owner.Data["state"] == "done" {
+			return nil
+		}
+		made = append(made, n)
+		owner.Data["state"] = "done"
+		return c.Update(ctx, owner)
+	}))
+	assert.Equal(t, []int{3, 0}, made, "without a crash, and after the last crash before the hour, by the process that remembers the least")
+}
+
+func TestCrashesThatLeadToOneStateFailAlike(t *testing.T) {
+	err := buildertest.CheckCrashes(t.Context(), anHourAfterThree(
+		func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap, made int) error {
+			if made == 3 || owner.Data["state"] != "" {
+				return nil
+			}
+			owner.Data["state"] = "confused"
+			return c.Update(ctx, owner)
+		}))
+	require.ErrorContains(t, err, "state: confused")
+	for k := range 3 {
+		assert.ErrorContains(t, err, fmt.Sprintf("crash after write %d of 3", k+1))
+	}
+}
+
 func TestCrashEverywhereFindsWritesToForeignObjects(t *testing.T) {
 	s := by(func(ctx context.Context, c *buildertest.Client, _ *corev1.ConfigMap) (reconcile.Result, error) {
 		return reconcile.Result{}, client.IgnoreNotFound(c.Delete(ctx, configMap("bystander")))

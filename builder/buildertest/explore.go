@@ -149,7 +149,7 @@ type exploration struct {
 	end            []string        // the end state without faults
 	learning       bool            // the run without faults is running
 
-	digests map[digestKey]search.Hash
+	digests digests
 	worlds  map[*snapshot]around
 	cluster Cluster                   // nil: none
 	quiet   map[search.Hash]quietPass // passes, by content
@@ -174,7 +174,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	server.comparable = true
 	e := &exploration{
 		ctx: log.IntoContext(ctx, logr.Discard()), scenario: s, bounds: b, server: server, foreign: map[string]bool{}, given: map[string]bool{},
-		digests: map[digestKey]search.Hash{}, worlds: map[*snapshot]around{}, seen: map[schema.GroupKind]bool{{}: true},
+		digests: digests{}, worlds: map[*snapshot]around{}, seen: map[schema.GroupKind]bool{{}: true},
 		quiet: map[search.Hash]quietPass{},
 	}
 	if s.Cluster != nil {

@@ -213,7 +213,7 @@ func (e *exploration) afterPass(s *exploredState, process int, request reconcile
 	}
 	if e.bounds.KeepMemory {
 		q.passes = append(q.passes, pastPass{s.server, request, r, s.queues[process].wrote})
-		q.memory = digest(fmt.Appendf(nil, "%x %s %x", q.memory, request, e.contentAt(s.server, r.versionOf(s.server))))
+		q.memory = digest(fmt.Appendf(nil, "%x %s %x", q.memory, request, e.digests.all(s.server, r.versionOf(s.server))))
 	}
 	changed := len(done.after) > 0
 	if done.err != nil {

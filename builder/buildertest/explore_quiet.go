@@ -42,7 +42,7 @@ func (e *exploration) settleQuiet(s *exploredState) error {
 
 // quietPass returns what a pass of a new process would do. It depends on the content of the state alone.
 func (e *exploration) quietPass(s *exploredState, process int, r reconcile.Request) (quietPass, error) {
-	content := e.contentAt(s.server, reads{}.versionOf(s.server))
+	content := e.digests.all(s.server, reads{}.versionOf(s.server))
 	key := digest(fmt.Appendf(nil, "%x %d %s", content, process, r))
 	if known, ok := e.quiet[key]; ok {
 		return known, nil

@@ -42,11 +42,11 @@ func (e *exploration) staleReads(s *exploredState, process int) []reads {
 		}
 		return max(q.started, q.seen[gvk], q.wrote[gvk])
 	}
-	seen := map[search.Hash]bool{e.contentAt(s.server, reads{}.versionOf(s.server)): true}
+	seen := map[search.Hash]bool{e.digests.all(s.server, reads{}.versionOf(s.server)): true}
 	var found []reads
 	add := func(name string, at map[schema.GroupVersionKind]uint64) {
 		r := reads{name: name, at: at}
-		r.content = e.contentAt(s.server, r.versionOf(s.server))
+		r.content = e.digests.all(s.server, r.versionOf(s.server))
 		if !seen[r.content] {
 			seen[r.content] = true
 			found = append(found, r)

@@ -1,18 +1,12 @@
 package buildertest
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/buildertest/internal/search"
@@ -67,10 +61,17 @@ func (s *exploredState) clone() *exploredState {
 	return &c
 }
 
+// maxDigests limits the remembered digests, and with them the objects that are kept in memory.
+const maxDigests = 1 << 16
+
 // Hash identifies a state. It doesn't count what no operator can distinguish: resource versions, and when and in which order things
 // happened, apart from the age of what objects say about time.
 func (e *exploration) Hash(s *exploredState) search.Hash {
-	sum := e.contentAt(s.server, reads{}.versionOf(s.server))
+	if len(e.digests) >= maxDigests {
+		clear(e.digests)
+		e.server.reads.Clear()
+	}
+	sum := e.digests.all(s.server, reads{}.versionOf(s.server))
 	text := fmt.Appendf(nil, "%x %v", sum, []int{s.idle, s.edits, s.crashes, s.stale, s.early, s.lost})
 	for i, p := range e.processes {
 		q := s.queues[i]
@@ -97,69 +98,4 @@ func (e *exploration) Hash(s *exploredState) search.Hash {
 		text = fmt.Appendf(text, "|%s %d", name, s.made[name])
 	}
 	return digest(text)
-}
-
-func digest(text []byte) search.Hash {
-	sum := sha256.Sum256(text)
-	return search.Hash{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
-}
-
-// contentAt returns a digest of all objects, each kind at a version.
-func (e *exploration) contentAt(snap *snapshot, version func(schema.GroupVersionKind) uint64) search.Hash {
-	var sum search.Hash
-	for gvk, rows := range snap.tables {
-		at := version(gvk)
-		for _, h := range rows {
-			if obj := h.at(at); obj != nil {
-				one := e.digestOf(obj, snap.now)
-				sum[0], sum[1] = sum[0]+one[0], sum[1]+one[1] // in any order
-			}
-		}
-	}
-	return sum
-}
-
-// digestKey is an object at a time.
-type digestKey struct {
-	object client.Object
-	now    time.Time
-}
-
-// maxDigests limits the remembered digests, and with them the objects that are kept in memory.
-const maxDigests = 1 << 16
-
-// digestOf returns a digest of an object without its resource version, and with times relative to now.
-func (e *exploration) digestOf(obj client.Object, now time.Time) search.Hash {
-	key := digestKey{obj, now}
-	if known, ok := e.digests[key]; ok {
-		return known
-	}
-	if len(e.digests) >= maxDigests {
-		clear(e.digests)
-		e.server.reads.Clear()
-	}
-	bare := copyOf(obj)
-	bare.SetResourceVersion("")
-	fields := bare.GetManagedFields()
-	for i := range fields {
-		fields[i].Time = nil
-	}
-	slices.SortStableFunc(fields, func(a, b metav1.ManagedFieldsEntry) int {
-		return cmp.Or(cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Subresource, b.Subresource))
-	})
-	bare.SetManagedFields(fields)
-	text, err := json.Marshal(bare)
-	if err != nil {
-		panic(fmt.Sprintf("buildertest: encode a stored %T: %v", obj, err)) // it was decoded from JSON
-	}
-	text = timestamp.ReplaceAllFunc(text, func(match []byte) []byte {
-		t, err := time.Parse(time.RFC3339, string(match))
-		if err != nil {
-			return match
-		}
-		return []byte(t.Sub(now).String())
-	})
-	sum := digest(text)
-	e.digests[key] = sum
-	return sum
 }

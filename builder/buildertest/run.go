@@ -30,6 +30,8 @@ type run struct {
 	calls      []Call // of the operator, in all processes
 	rounds     int    // since the last step
 	steps      int    // of Then that are done
+
+	passed func(waypoint, *snapshot) (end bool) // called at each waypoint until the run rests; nil: the run goes on
 }
 
 func (s *Scenario) begin(ctx context.Context) (*run, error) {
@@ -110,6 +112,9 @@ func (r *run) settle(ctx context.Context) error {
 		next, err := r.others(ctx)
 		if err != nil {
 			return err
+		}
+		if r.passed != nil && r.endsAt(after, next, failed, r.server.Version() == before) {
+			return nil
 		}
 		switch {
 		case r.server.Version() != before:

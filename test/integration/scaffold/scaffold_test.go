@@ -83,7 +83,7 @@ func runs(t *testing.T, project, root string, env []string) {
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	require.NoError(t, err)
 	defer log.Close()
-	cmd := exec.Command("make", "run", "DIR="+cluster, "DEVCLUSTER="+devcluster)
+	cmd := exec.Command("make", "run", "DIR="+cluster)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = project, append(os.Environ(), env...), log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl-C reaches all of them
 	require.NoError(t, cmd.Start())

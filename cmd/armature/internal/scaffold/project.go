@@ -91,10 +91,11 @@ func (k Kind) Var() string { return strings.ToLower(k.Kind[:1]) + k.Kind[1:] }
 // SampleName is the name of the object in the sample.
 func (k Kind) SampleName() string { return "demo" }
 
-// Devcluster is where the Makefile of a project has the program devcluster from: a source tree, or else the PATH or the version.
+// Devcluster is where the Makefile of a project has the program devcluster from: a source tree, which builds it, or else the PATH or the
+// version.
 func Devcluster(version, tree string) string {
 	if tree != "" {
-		return tree + "/bin/devcluster"
+		return "$(shell make --silent -C " + tree + " bin/devcluster >&2)" + tree + "/bin/devcluster"
 	}
 	return "$(or $(shell command -v devcluster),$(shell go run github.com/armature-dev/armature/devcluster/install@" + version + "))"
 }
