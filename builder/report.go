@@ -22,9 +22,9 @@ import (
 
 // The last step of a pass reports it: the events of the writes, then the status, then the events of the plan.
 
-// emitResult emits the events of a pass: one for each operation and kind, however many objects there are, and one for a failure, unless it
-// the last one reported for the scope. The scope is empty, or names a single call of a Builder's CRUD methods.
-// A conflict isn't reported, because the pass is tried again.
+// emitResult emits the events of a pass: one for each operation and kind, however many objects there are, and one for a failure,
+// unless it is the last one reported for the scope. The scope is empty, or names a single call of a Builder's CRUD methods. A conflict
+// isn't reported, because the pass is tried again.
 func (e *Engine) emitResult(owner client.Object, scope string, res Result, err error) {
 	if e.dry {
 		return
