@@ -123,7 +123,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 		return Result{}, nil
 	}
 	p.countWaiting(scope, res)
-	b.engine.tell(b.owner, scope, res, err)
+	b.engine.emitResult(b.owner, scope, res, err)
 	return res, err
 }
 

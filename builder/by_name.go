@@ -24,13 +24,13 @@ func (e *Engine) ownByName(named []sources.NamedKind) *sources.ByName {
 }
 
 // observeByName adds the children that are read by name to a pass.
-func (l *loop[T]) observeByName(ctx context.Context, p *pass) error {
-	again, err := l.byName.Observe(ctx, p.owner, func(key store.Key, child client.Object) { p.observed[key] = child })
+func (r *reconciler[T]) observeByName(ctx context.Context, p *pass) error {
+	again, err := r.byName.Observe(ctx, p.owner, func(key store.Key, child client.Object) { p.observed[key] = child })
 	if err != nil {
 		return err
 	}
 	p.result.RequeueAfter = sooner(p.result.RequeueAfter, again)
-	for _, k := range l.byName.Kinds() {
+	for _, k := range r.byName.Kinds() {
 		p.listed[k.Kind] = true // no later step lists the kind
 	}
 	return nil
@@ -38,11 +38,11 @@ func (l *loop[T]) observeByName(ctx context.Context, p *pass) error {
 
 // learnByName drops the children that are read by name and that the pass may have changed. If a plan must read them again, another pass
 // follows.
-func (l *loop[T]) learnByName(p *pass, err error) {
+func (r *reconciler[T]) learnByName(p *pass, err error) {
 	wrote := func(gk schema.GroupKind) bool {
 		return slices.ContainsFunc(p.result.Changes, func(c Change) bool { return c.Key.GroupKind() == gk })
 	}
-	if l.byName.Learn(p.owner, wrote, err != nil) {
+	if r.byName.Learn(p.owner, wrote, err != nil) {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, conflictDelay)
 	}
 }

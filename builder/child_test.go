@@ -9,11 +9,11 @@ import (
 func TestAnImmutableChildIsHashedOnce(t *testing.T) {
 	d := deployment("web")
 	c := Want(d, InPhase("a")).Immutable()
-	first, ok := c.desired.Hash()
+	first, ok := c.child.Hash()
 	assert.True(t, ok)
 	d.Spec.Paused = true
-	again, _ := c.desired.Hash()
+	again, _ := c.child.Hash()
 	assert.Equal(t, first, again, "as it was promised")
-	thawed, _ := Want(d, InPhase("a")).desired.Hash()
+	thawed, _ := Want(d, InPhase("a")).child.Hash()
 	assert.NotEqual(t, first, thawed)
 }

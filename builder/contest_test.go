@@ -75,7 +75,7 @@ func TestContestsBesideAPlansOwnConditions(t *testing.T) {
 	assert.Equal(t, map[string]string{"Ready": "True Fine"}, statuses(pass(settled, Result{}, nil, 6000).conditions))
 
 	plain := deployment("web")
-	assert.Same(t, plain, withContests(plain, plain, contestedResult, nil, time.Unix(1000, 0)), "no conditions to tell it in")
+	assert.Same(t, plain, withContests(plain, plain, contestedResult, nil, time.Unix(1000, 0)), "no conditions to report it in")
 }
 
 func TestContestsAreShort(t *testing.T) {

@@ -53,36 +53,36 @@ func (o *Operator[T]) Diff(ctx context.Context, owner types.NamespacedName) (Res
 	if o.completed == nil {
 		return Result{}, fmt.Errorf("operator %s: %w: Diff before Complete", o.name, ErrMisuse)
 	}
-	return o.completed.loop.diff(ctx, owner)
+	return o.completed.reconciler.diff(ctx, owner)
 }
 
 // diff runs a pass over an owner whose writes are dry runs.
-func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, error) {
-	dry := l.engine.dryRun()
+func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Result, error) {
+	dry := r.engine.dryRun()
 	owner := newOwner[T]()
 	if err := dry.client.Get(ctx, key, owner); err != nil {
 		return Result{}, client.IgnoreNotFound(err)
 	}
 	if isPaused(owner) {
-		return l.diffPaused(ctx, dry, owner)
+		return r.diffPaused(ctx, dry, owner)
 	}
 	p, err := dry.newPass(owner)
 	if err != nil {
 		return Result{}, err
 	}
 	p.dryWrites = map[store.Key]*apply.Write{}
-	view, err := l.observe(ctx, p, owner)
+	view, err := r.observe(ctx, p, owner)
 	if err != nil {
 		return Result{}, err
 	}
-	plan, err := l.makePlan(ctx, owner, view.WithContext(ctx))
+	plan, err := r.makePlan(ctx, owner, view.WithContext(ctx))
 	if err != nil {
 		return Result{}, err
 	}
 	p.instructions = plan.instructions()
 	carryOut := p.carryOut
-	if l.effects != nil {
-		p.effects, carryOut = l.effects, p.carryOutWithEffects
+	if r.effects != nil {
+		p.effects, carryOut = r.effects, p.carryOutWithEffects
 	}
 	err = carryOut(ctx)
 	res := p.finish(err)
@@ -96,7 +96,7 @@ func (l *loop[T]) diff(ctx context.Context, key types.NamespacedName) (Result, e
 		return res, err
 	}
 	res.planWaitsFor = plan.WaitingFor
-	own, err := l.diffOwner(ctx, dry, owner, plan, res)
+	own, err := r.diffOwner(ctx, dry, owner, plan, res)
 	res.Changes = append(res.Changes, own...)
 	return res, err
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -18,8 +18,8 @@ import (
 
 // diffOwner returns what a pass would change in the owner itself: its status, and whether the plan deletes it. res is the rest of a dry
 // pass that had no error. A roll-out of a new build is none of the owner's changes: which turn it gets depends on other owners.
-func (l *loop[T]) diffOwner(ctx context.Context, dry *Engine, owner T, plan Plan[T], res Result) ([]Change, error) {
-	now := l.now()
+func (r *reconciler[T]) diffOwner(ctx context.Context, dry *Engine, owner T, plan Plan[T], res Result) ([]Change, error) {
+	now := r.now()
 	after, err := statusAfter(owner, plan, res, nil, now)
 	if err != nil {
 		return nil, err
@@ -32,12 +32,12 @@ func (l *loop[T]) diffOwner(ctx context.Context, dry *Engine, owner T, plan Plan
 	if err != nil || !plan.DeleteOwner || owner.GetDeletionTimestamp() != nil {
 		return changes, err
 	}
-	return append(changes, Change{Key: l.owner.Key(owner), Reason: events.ReasonDeleted}), dry.deleteOwner(ctx, owner, nil)
+	return append(changes, Change{Key: r.owner.Key(owner), Reason: events.ReasonDeleted}), dry.deleteOwner(ctx, owner, nil)
 }
 
 // diffPaused returns what a pass over a paused owner would change: its condition. What an undo that someone has asked for would restore
 // isn't part of it.
-func (l *loop[T]) diffPaused(ctx context.Context, dry *Engine, owner T) (Result, error) {
+func (r *reconciler[T]) diffPaused(ctx context.Context, dry *Engine, owner T) (Result, error) {
 	res := Result{paused: true}
 	if _, ok := any(owner).(Conditioned); !ok {
 		return res, nil
@@ -48,13 +48,13 @@ func (l *loop[T]) diffPaused(ctx context.Context, dry *Engine, owner T) (Result,
 		}
 	}
 	var err error
-	res.Changes, err = l.diffOwner(ctx, dry, owner, Plan[T]{Report: true}, res)
+	res.Changes, err = r.diffOwner(ctx, dry, owner, Plan[T]{Report: true}, res)
 	return res, err
 }
 
 // diffStatus returns the change of an owner's status, as the API server would store it. It is empty if only times differ.
 func (e *Engine) diffStatus(ctx context.Context, owner, after client.Object) ([]Change, error) {
-	if same, err := sameStatus(owner, after); same || err != nil {
+	if same, err := status.Same(owner, after); same || err != nil {
 		return nil, err
 	}
 	fields, err := statusDiff(owner, after)
@@ -64,8 +64,6 @@ func (e *Engine) diffStatus(ctx context.Context, owner, after client.Object) ([]
 	stored, err := e.patchStatus(ctx, owner, after)
 	switch {
 	case isConflict(err): // it has just changed, and the next pass observes that
-	case apierrors.IsNotFound(err):
-		return nil, e.explainNotFound(ctx, owner)
 	case err != nil:
 		return nil, err
 	case stored != nil:
@@ -81,13 +79,8 @@ func (e *Engine) diffStatus(ctx context.Context, owner, after client.Object) ([]
 // statusDiff returns the fields in which two statuses differ, without times that replace times and without the transition times of
 // conditions: they follow from the other fields, or say that nothing else has changed.
 func statusDiff(before, after client.Object) ([]FieldDiff, error) {
-	old, errOld := statusOf(before)
-	planned, errPlanned := statusOf(after)
-	if err := errors.Join(errOld, errPlanned); err != nil {
-		return nil, err
-	}
-	was, errWas := statusFields(old)
-	is, errIs := statusFields(planned)
+	was, errWas := status.Fields(before)
+	is, errIs := status.Fields(after)
 	if err := errors.Join(errWas, errIs); err != nil {
 		return nil, err
 	}

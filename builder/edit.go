@@ -17,6 +17,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -123,8 +124,8 @@ func (p *pass) check(g Edit) (edit, error) {
 		return edit{}, fmt.Errorf("%w: %s to be edited has another name, UID or resource version after than before; change a copy of it",
 			ErrMisuse, key)
 	}
-	if _, err := statusOf(g.Before); err == nil {
-		if same, err := sameStatus(g.Before, g.After); err != nil || !same {
+	if _, err := status.Of(g.Before); err == nil {
+		if same, err := status.Same(g.Before, g.After); err != nil || !same {
 			return edit{}, fmt.Errorf("%w: the status of %s can't be edited; it is that of its own controller", ErrMisuse, key)
 		}
 	}

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -107,3 +108,20 @@ func EngineFor(mgr manager.Manager, name string) *Engine {
 	name = cmp.Or(name, wellknown.FieldOwner)
 	return NewEngine(mgr.GetClient(), Options{Name: name, Recorder: mgr.GetEventRecorder(name), Reader: mgr.GetAPIReader()})
 }
+
+// Index indexes a kind by the controller of its objects, so that a pass finds an owner's children without a scan; with
+// [CrossNamespace] by the owner of cross-namespace children. Other options don't matter. Call it once for each kind, before the
+// manager starts, with manager.GetFieldIndexer(). An [Operator] calls it for the kinds that it owns. Without an index a pass reads
+// each child by name, and pruning lists the namespace.
+func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind client.Object, opts ...ChildOption) error {
+	k, err := e.kinds.Of(kind)
+	if err != nil {
+		return err
+	}
+	if Want(kind, opts...).child.CrossNamespace {
+		return e.crossNamespace.Add(ctx, indexer, k, kind)
+	}
+	return e.byController.Add(ctx, indexer, k, kind)
+}
+
+func (e *Engine) isIndexed(k kinds.Kind) bool { return e.byController.Has(k) }

@@ -10,57 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
-	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
-
-// emit writes an event about an owner.
-func (e *Engine) emit(owner client.Object, ev events.Event) {
-	events.Emit(e.recorder, owner, ev)
-}
-
-// tell emits the events of a pass: one for each operation and kind, however many objects there are, and one for a failure, unless it is
-// the last one reported for the scope. The scope is empty, or names a single call of a Builder's CRUD methods.
-// A conflict isn't reported, because the pass is tried again.
-func (e *Engine) tell(owner client.Object, scope string, res Result, err error) {
-	if e.dry {
-		return
-	}
-	e.emitChanges(owner, res.Changes)
-	e.emitChanges(owner, res.kept)
-	e.emitContests(owner, res.begun, res.ended)
-	key := memory.Call{Owner: owner.GetUID(), Scope: scope}
-	switch {
-	case err == nil:
-		e.memory.Failures.Forget(key)
-	case isConflict(err):
-	default:
-		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
-			e.emit(owner, ev)
-		}
-	}
-}
-
-func (e *Engine) emitChanges(owner client.Object, changes []Change) {
-	for start := 0; start < len(changes); {
-		end := start + 1
-		for end < len(changes) && sameChange(changes[start], changes[end]) {
-			end++
-		}
-		e.emit(owner, changeEvent(changes[start:end]))
-		for _, change := range changes[start:end] {
-			for _, left := range change.left {
-				e.emit(owner, leftEvent(left, change))
-			}
-		}
-		start = end
-	}
-}
-
-func sameChange(a, b Change) bool {
-	return a.Reason == b.Reason && a.Key.GroupKind() == b.Key.GroupKind()
-}
 
 // changeEvent returns the event about changes of one kind and operation.
 func changeEvent(changes []Change) events.Event {
@@ -109,9 +61,9 @@ func failureReason(err error) string {
 	}
 }
 
-// tellWaiting emits an event when a plan begins to wait, or waits for something else. It compares with the owner's condition Ready, so
+// emitWaiting emits an event when a plan begins to wait, or waits for something else. It compares with the owner's condition Ready, so
 // that a restart of the process repeats no event.
-func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
+func (r *reconciler[T]) emitWaiting(owner T, res Result, err error) {
 	conditioned, ok := any(owner).(Conditioned)
 	if !ok || err != nil || len(res.planWaitsFor) == 0 || client.Object(owner).GetDeletionTimestamp() != nil {
 		return
@@ -122,7 +74,7 @@ func (l *loop[T]) tellWaiting(owner T, res Result, err error) {
 	}
 	before := meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionReady)
 	if before == nil || before.Reason != events.ReasonWaiting || before.Message != message {
-		l.engine.emit(owner, events.Normal(events.ReasonWaiting, message))
+		r.engine.emit(owner, events.Normal(events.ReasonWaiting, message))
 	}
 }
 

@@ -37,7 +37,7 @@ func TestChangesAreTold(t *testing.T) {
 	for i := range 1000 {
 		res.Changes = append(res.Changes, change(events.ReasonDeleted, "ConfigMap", fmt.Sprint("c", i)))
 	}
-	e.tell(owner, "", res, nil)
+	e.emitResult(owner, "", res, nil)
 	assert.Equal(t, []string{
 		"Normal Created Apply: Created ConfigMap a",
 		"Normal Created Apply: Created Secret s",
@@ -50,25 +50,25 @@ func TestFailuresAreToldOnce(t *testing.T) {
 	n := &notebook{}
 	e := NewEngine(nil, Options{Recorder: n})
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
-	tell := func(scope string, err error) int {
+	emitted := func(scope string, err error) int {
 		n.notes = nil
-		e.tell(owner, scope, Result{}, err)
+		e.emitResult(owner, scope, Result{}, err)
 		return len(n.notes)
 	}
-	assert.Equal(t, 1, tell("", of(full)))
-	assert.Equal(t, 0, tell("", of(full)), "the same")
-	assert.Equal(t, 0, tell("", of(conflict)), "no news")
-	assert.Equal(t, 0, tell("", of(full)), "a conflict in between changes nothing")
-	assert.Equal(t, 0, tell("ConfigMap", nil))
-	assert.Equal(t, 0, tell("", of(full)), "nor does another scope's success")
-	assert.Equal(t, 1, tell("", of(ErrNotOwned)))
+	assert.Equal(t, 1, emitted("", of(full)))
+	assert.Equal(t, 0, emitted("", of(full)), "the same")
+	assert.Equal(t, 0, emitted("", of(conflict)), "no news")
+	assert.Equal(t, 0, emitted("", of(full)), "a conflict in between changes nothing")
+	assert.Equal(t, 0, emitted("ConfigMap", nil))
+	assert.Equal(t, 0, emitted("", of(full)), "nor does another scope's success")
+	assert.Equal(t, 1, emitted("", of(ErrNotOwned)))
 	assert.Equal(t, "Warning NotOwned Apply: create Pod p: exists and is not ours", n.notes[0])
-	assert.Equal(t, 0, tell("", nil))
-	assert.Equal(t, 1, tell("", of(ErrNotOwned)), "again, after a success")
+	assert.Equal(t, 0, emitted("", nil))
+	assert.Equal(t, 1, emitted("", of(ErrNotOwned)), "again, after a success")
 
 	other := owner.DeepCopy()
 	other.UID = "2"
-	e.tell(other, "", Result{}, of(ErrNotOwned))
+	e.emitResult(other, "", Result{}, of(ErrNotOwned))
 	assert.Len(t, n.notes, 2, "another owner's")
 }
 

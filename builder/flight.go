@@ -18,20 +18,20 @@ func (e *Engine) noteRequests() {
 }
 
 // recordPass hands a pass that wrote or failed to the flight recorder.
-func (l *loop[T]) recordPass(p *operatorPass[T]) {
+func (r *reconciler[T]) recordPass(p *operatorPass[T]) {
 	requests := p.requests.All()
 	if p.err == nil && !flight.Wrote(requests) {
 		return
 	}
 	record := flight.Pass{
-		Operator: l.engine.name, Scheme: l.engine.client.Scheme(),
+		Operator: r.engine.name, Scheme: r.engine.client.Scheme(),
 		Owner: p.owner, Now: p.view.Now, Observed: p.view.observed, PlanErr: p.planErr,
 		Result: p.result, Err: p.err, Requests: requests,
 	}
 	if p.plan != nil {
 		record.Plan = new(p.plan.recorded())
 	}
-	l.recorder.RecordPass(record)
+	r.recorder.RecordPass(record)
 }
 
 // recorded returns the parts of the plan that a record has.
@@ -42,7 +42,7 @@ func (plan Plan[T]) recorded() flight.Plan {
 		Events: plan.Events, DeleteOwner: plan.DeleteOwner, RequeueAfter: plan.RequeueAfter,
 	}
 	for _, c := range plan.Children {
-		r.Children = append(r.Children, flight.Child{Child: c.desired, Run: c.run})
+		r.Children = append(r.Children, flight.Child{Child: c.child, Run: c.run})
 	}
 	for _, e := range plan.Edits {
 		r.Edits = append(r.Edits, flight.Edit{Before: e.Before, After: e.After, Replicas: e.Replicas, Foreign: e.Foreign})

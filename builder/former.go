@@ -240,18 +240,15 @@ func isFormer(object client.Object, controller string) bool {
 }
 
 // recordFormer writes the name of the kept state to the owner's status. It runs instead of the rest of a pass.
-func (l *loop[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
-	l.engine.tell(owner, "", p.finish(nil), nil)
+func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
+	r.engine.emitResult(owner, "", p.finish(nil), nil)
 	after := withOwnConditions(owner)
 	meta.SetStatusCondition(any(after).(Conditioned).Conditions(), metav1.Condition{
 		Type: events.ConditionUndoable, Status: metav1.ConditionTrue, Reason: events.ReasonStateKept, Message: p.keptFormer,
-		ObservedGeneration: owner.GetGeneration(), LastTransitionTime: metav1.NewTime(l.now()),
+		ObservedGeneration: owner.GetGeneration(), LastTransitionTime: metav1.NewTime(r.now()),
 	})
-	p.err = l.engine.writeChangedStatus(ctx, owner, after)
-	if apierrors.IsNotFound(p.err) {
-		p.err = l.engine.explainNotFound(ctx, owner)
-	}
-	return l.next(ctx, conflictDelay, p.err)
+	p.err = r.engine.writeChangedStatus(ctx, owner, after)
+	return r.next(ctx, conflictDelay, p.err)
 }
 
 // undoableIn returns the name of the kept state, empty for none.

@@ -28,7 +28,7 @@ func TestWhenToLookAgain(t *testing.T) {
 		"terminal, and the status lost": {minute, errors.Join(of(invalid), of(full)), 0, true, false},
 		"terminal, and a conflict":      {minute, errors.Join(of(invalid), of(conflict)), 0, true, false},
 	}
-	l := &loop[*corev1.ConfigMap]{now: time.Now}
+	l := &reconciler[*corev1.ConfigMap]{now: time.Now}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			res, err := l.next(t.Context(), c.after, c.err)

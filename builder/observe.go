@@ -17,46 +17,46 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// children are an owner's children by key. The cache shares the objects: read only.
-type children map[store.Key]client.Object
+// observedChildren are an owner's children by key. The cache shares the objects: read only.
+type observedChildren map[store.Key]client.Object
 
 // observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
 // and the external state.
-func (l *loop[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
-	if err := p.observe(ctx, l.owned.Load().kinds...); err != nil {
+func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
+	if err := p.observeKinds(ctx, r.owned.Load().kinds...); err != nil {
 		return View{}, err
 	}
-	if l.byName != nil {
-		if err := l.observeByName(ctx, p); err != nil {
+	if r.byName != nil {
+		if err := r.observeByName(ctx, p); err != nil {
 			return View{}, err
 		}
 	}
-	for _, k := range l.crossNamespace {
+	for _, k := range r.crossNamespace {
 		if err := p.observeCrossNamespace(ctx, k); err != nil {
 			return View{}, err
 		}
 	}
-	v := View{Now: l.now(), observed: view.Of(maps.Values(p.observed))}
-	asked := &plancheck.Asked{Declared: l.owned.Load().declared}
+	v := View{Now: r.now(), observed: view.Of(maps.Values(p.observed))}
+	asked := &plancheck.Asked{Declared: r.owned.Load().declared}
 	v.observed.Asked = asked
-	for _, w := range l.watches {
+	for _, w := range r.watches {
 		objs, err := w.Observe(ctx, owner, p.observed)
 		if err != nil {
 			return View{}, err
 		}
 		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
-	if l.external == nil || owner.GetDeletionTimestamp() != nil {
+	if r.external == nil || owner.GetDeletionTimestamp() != nil {
 		return v, nil
 	}
-	state, err := l.external(ctx, owner, v)
+	state, err := r.external(ctx, owner, v)
 	v.observed.External = state
-	asked.Declared = l.owned.Load().declared // External may have called OwnsLater
+	asked.Declared = r.owned.Load().declared // External may have called OwnsLater
 	return v, err
 }
 
-// observe reads the owner's children of some kinds, each once a pass.
-func (p *pass) observe(ctx context.Context, of ...kinds.Kind) error {
+// observeKinds reads the owner's children of some kinds, each once a pass.
+func (p *pass) observeKinds(ctx context.Context, of ...kinds.Kind) error {
 	lists, n := make([][]client.Object, len(of)), 0
 	for i, k := range of {
 		if p.listed[k] {
@@ -70,7 +70,7 @@ func (p *pass) observe(ctx context.Context, of ...kinds.Kind) error {
 		lists[i], n = list, n+len(list)
 	}
 	if len(p.observed) == 0 {
-		p.observed = make(children, n) // preallocated: growing it is a large part of a pass's cost
+		p.observed = make(observedChildren, n) // preallocated: growing it is a large part of a pass's cost
 	}
 	for i, k := range of {
 		for _, obj := range lists[i] {
@@ -79,23 +79,6 @@ func (p *pass) observe(ctx context.Context, of ...kinds.Kind) error {
 	}
 	return nil
 }
-
-// Index indexes a kind by the controller of its objects, so that a pass finds an owner's children without a scan; with
-// [CrossNamespace] by the owner of cross-namespace children. Other options don't matter. Call it once for each kind, before the
-// manager starts, with manager.GetFieldIndexer(). An [Operator] calls it for the kinds that it owns. Without an index a pass reads
-// each child by name, and pruning lists the namespace.
-func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind client.Object, opts ...ChildOption) error {
-	k, err := e.kinds.Of(kind)
-	if err != nil {
-		return err
-	}
-	if Want(kind, opts...).desired.CrossNamespace {
-		return e.crossNamespace.Add(ctx, indexer, k, kind)
-	}
-	return e.byController.Add(ctx, indexer, k, kind)
-}
-
-func (e *Engine) isIndexed(k kinds.Kind) bool { return e.byController.Has(k) }
 
 // listOwned returns the owner's children of one kind. The cache shares the objects: read only.
 func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kinds.Kind) ([]client.Object, error) {
@@ -107,51 +90,6 @@ func (e *Engine) listOwned(ctx context.Context, owner client.Object, k kinds.Kin
 		return nil, fmt.Errorf("observe the children of %s: %w", owner.GetName(), err)
 	}
 	return owned, nil
-}
-
-// cached returns a reader of the cache, if the engine's client has a cache.
-func (e *Engine) cached() sources.Reader { return sources.Reader{From: e.client, Kinds: e.kinds} }
-
-// read returns the object of a key, of any owner, or nil if it doesn't exist. A cache shares the object: read only.
-func (e *Engine) read(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
-	found, err := e.readKnown(ctx, from, k, key)
-	if apierrors.IsNotFound(err) { // also for a missing kind
-		return nil, nil
-	}
-	return found, err
-}
-
-// readKnown is read, but returns an error if the cluster doesn't know the kind.
-func (e *Engine) readKnown(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
-	found, err := sources.Reader{From: from, Kinds: e.kinds}.Get(ctx, k, key)
-	if err != nil {
-		return nil, &Error{Key: key, Operation: "read", cause: err}
-	}
-	return found, nil
-}
-
-// find returns the object of a key, of any owner, from the cache, or nil if it doesn't exist.
-func (p *pass) find(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
-	if p.engine.isIndexed(k) {
-		if err := p.observe(ctx, k); err != nil {
-			return nil, err
-		}
-	}
-	if observed := p.observed[key]; observed != nil && kinds.IsUntyped(observed) == k.Untyped {
-		return observed, nil
-	}
-	observed, err := p.engine.readKnown(ctx, p.engine.client, k, key)
-	if observed != nil {
-		p.rememberObserved(key)
-	}
-	return observed, p.engine.kinds.NoteMissing(k.GVK, err)
-}
-
-// wrote records a write for the owner.
-func (p *pass) wrote(k kinds.Kind, key store.Key) {
-	if !p.engine.dry && p.engine.isIndexed(k) {
-		p.engine.memory.Written.Add(p.owner.GetUID(), k, key)
-	}
 }
 
 // awaitOwnWrites waits until the cache has what earlier passes wrote for an owner. It reads each of these objects by name: with
@@ -173,4 +111,42 @@ func (e *Engine) awaitOwnWrites(ctx context.Context, owner types.UID, k kinds.Ki
 		}
 	}
 	return nil
+}
+
+// find returns the object of a key, of any owner, from the cache, or nil if it doesn't exist.
+func (p *pass) find(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
+	if p.engine.isIndexed(k) {
+		if err := p.observeKinds(ctx, k); err != nil {
+			return nil, err
+		}
+	}
+	if observed := p.observed[key]; observed != nil && kinds.IsUntyped(observed) == k.Untyped {
+		return observed, nil
+	}
+	observed, err := p.engine.readKnown(ctx, p.engine.client, k, key)
+	if observed != nil {
+		p.rememberObserved(key)
+	}
+	return observed, p.engine.kinds.NoteMissing(k.GVK, err)
+}
+
+// cached returns a reader of the cache, if the engine's client has a cache.
+func (e *Engine) cached() sources.Reader { return sources.Reader{From: e.client, Kinds: e.kinds} }
+
+// read returns the object of a key, of any owner, or nil if it doesn't exist. A cache shares the object: read only.
+func (e *Engine) read(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
+	found, err := e.readKnown(ctx, from, k, key)
+	if apierrors.IsNotFound(err) { // also for a missing kind
+		return nil, nil
+	}
+	return found, err
+}
+
+// readKnown is read, but returns an error if the cluster doesn't know the kind.
+func (e *Engine) readKnown(ctx context.Context, from client.Reader, k kinds.Kind, key store.Key) (client.Object, error) {
+	found, err := sources.Reader{From: from, Kinds: e.kinds}.Get(ctx, k, key)
+	if err != nil {
+		return nil, &Error{Key: key, Operation: "read", cause: err}
+	}
+	return found, nil
 }

@@ -143,7 +143,7 @@ func (o *Operator[T]) add() error {
 	if o.mgr == nil {
 		return fmt.Errorf("%w: there is no manager", ErrMisuse)
 	}
-	l, err := o.loop()
+	r, err := o.newReconciler()
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (o *Operator[T]) add() error {
 		options.NewQueue = throttle.NewQueue
 	}
 	ctx := context.Background() // index registration reads nothing
-	if err := o.index(ctx, o.mgr.GetFieldIndexer(), l.watches); err != nil {
+	if err := o.index(ctx, o.mgr.GetFieldIndexer(), r.watches); err != nil {
 		return err
 	}
 	b := builder.ControllerManagedBy(o.mgr).
@@ -169,20 +169,20 @@ func (o *Operator[T]) add() error {
 	for _, owned := range o.owned {
 		switch {
 		case owned.crossNamespace:
-			b = b.Watches(owned.like, handler.EnqueueRequestsFromMapFunc(sources.CrossNamespaceOwner(l.owner.GVK.GroupKind())))
+			b = b.Watches(owned.like, handler.EnqueueRequestsFromMapFunc(sources.CrossNamespaceOwner(r.owner.GVK.GroupKind())))
 		case owned.names == nil:
 			b = b.Owns(owned.like)
 		}
 	}
-	for _, w := range l.watches {
+	for _, w := range r.watches {
 		if err := w.Index(ctx, o.mgr.GetFieldIndexer()); err != nil {
 			return err
 		}
 		b = b.Watches(w.like, w.Handler())
 	}
-	l.pace, l.share = throttle.NewPasses(), share
-	c, err := b.Build(l)
-	o.completed = &completed[T]{controller: c, loop: l}
+	r.throttle, r.share = throttle.NewPasses(), share
+	c, err := b.Build(r)
+	o.completed = &completed[T]{controller: c, reconciler: r}
 	if with, ok := o.mgr.(previews); ok { // see package preview
 		with.AddOperator(o.name, newOwner[T](), o.Diff)
 	}
@@ -222,17 +222,17 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, wa
 	return nil
 }
 
-// loop checks the description and returns its reconciler.
-func (o *Operator[T]) loop() (*loop[T], error) {
-	l := &loop[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight}
+// newReconciler checks the description and returns its reconciler.
+func (o *Operator[T]) newReconciler() (*reconciler[T], error) {
+	r := &reconciler[T]{engine: o.engine, plan: o.plan, now: time.Now, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight}
 	owned := &ownedKinds{declared: o.declared()}
-	l.owned.Store(owned)
+	r.owned.Store(owned)
 	var errs []error
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)
 	}
 	var err error
-	if l.owner, err = o.engine.kinds.Of(newOwner[T]()); err != nil {
+	if r.owner, err = o.engine.kinds.Of(newOwner[T]()); err != nil {
 		errs = append(errs, fmt.Errorf("owner: %w", err))
 	}
 	if o.plan == nil {
@@ -246,23 +246,23 @@ func (o *Operator[T]) loop() (*loop[T], error) {
 		}
 		switch {
 		case declared.crossNamespace:
-			l.crossNamespace = append(l.crossNamespace, k)
+			r.crossNamespace = append(r.crossNamespace, k)
 		case declared.names != nil:
 			named = append(named, sources.NamedKind{Kind: k, Names: declared.names[0]})
 		default:
 			owned.kinds = append(owned.kinds, k)
 		}
 	}
-	if l.recorder = flight.Of(o.mgr); l.recorder != nil { // see package record
+	if r.recorder = flight.Of(o.mgr); r.recorder != nil { // see package record
 		o.engine.noteRequests()
 	}
 	if named != nil {
-		l.byName = o.engine.ownByName(named)
+		r.byName = o.engine.ownByName(named)
 	}
-	watches, err := o.checkWatches(l.owner)
-	l.watches, l.external, l.turns = watches, o.external, o.releases(l)
-	l.former, l.effects = o.former, o.performers()
-	return l, errors.Join(append(errs, err)...)
+	watches, err := o.checkWatches(r.owner)
+	r.watches, r.external, r.turns = watches, o.external, o.releases(r)
+	r.former, r.effects = o.former, o.performers()
+	return r, errors.Join(append(errs, err)...)
 }
 
 // declared returns the kinds that the operator declares.

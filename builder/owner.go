@@ -136,6 +136,6 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 	} else {
 		err = nil
 	}
-	e.tell(owner, "delete the owner", Result{}, err)
+	e.emitResult(owner, "delete the owner", Result{}, err)
 	return err
 }

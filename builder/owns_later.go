@@ -27,7 +27,7 @@ type ownedKinds struct {
 type completed[T client.Object] struct {
 	mu         sync.Mutex
 	controller controller.Controller
-	loop       *loop[T]
+	reconciler *reconciler[T]
 }
 
 // OwnsLater is [Operator.Owns] for a completed operator. Use it for a kind whose API was installed after the program started. From
@@ -59,7 +59,7 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 		return fmt.Errorf("operator %s: OwnsLater: watch %s: %w", o.name, k.GVK.GroupKind(), err)
 	}
 	o.owned = append(o.owned, owns{like: obj, owner: reflect.TypeFor[T]()})
-	before := running.loop.owned.Load()
-	running.loop.owned.Store(&ownedKinds{append(slices.Clip(before.kinds), k), o.declared()})
+	before := running.reconciler.owned.Load()
+	running.reconciler.owned.Store(&ownedKinds{append(slices.Clip(before.kinds), k), o.declared()})
 	return nil
 }

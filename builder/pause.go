@@ -24,35 +24,35 @@ func isPaused(owner client.Object) bool {
 
 // pause returns a paused owner to its former state, if someone has asked for that, and reports that nothing else is written. It runs
 // instead of a pass.
-func (l *loop[T]) pause(ctx context.Context, owner T) (reconcile.Result, error) {
+func (r *reconciler[T]) pause(ctx context.Context, owner T) (reconcile.Result, error) {
 	conditioned, ok := any(owner).(Conditioned)
 	if !ok {
 		return reconcile.Result{}, nil
 	}
-	if l.turns != nil { // a paused owner keeps its turn
-		if err := l.turns.Leave(ctx, client.ObjectKeyFromObject(owner)); err != nil {
-			return l.next(ctx, 0, err)
+	if r.turns != nil { // a paused owner keeps its turn
+		if err := r.turns.Leave(ctx, client.ObjectKeyFromObject(owner)); err != nil {
+			return r.next(ctx, 0, err)
 		}
 	}
-	u, undoErr := l.undo(ctx, owner)
+	u, undoErr := r.undo(ctx, owner)
 	if undoErr != nil && u == nil {
-		return l.next(ctx, 0, undoErr)
+		return r.next(ctx, 0, undoErr)
 	}
 	was := slices.Clone(*conditioned.Conditions())
-	_, written, err := l.writeStatus(ctx, owner, Plan[T]{Report: true}, Result{paused: true, undone: u}, nil, l.now())
+	_, written, err := r.writeStatus(ctx, owner, Plan[T]{Report: true}, Result{paused: true, undone: u}, nil, r.now())
 	if written != nil && !meta.IsStatusConditionTrue(was, events.ConditionPaused) {
-		l.engine.emit(owner, events.Event{
+		r.engine.emit(owner, events.Event{
 			Type: corev1.EventTypeNormal, Reason: events.ReasonPausedByAnnotation, Action: events.ActionApply, Note: pausedMessage,
 		})
 	}
 	if written != nil && u != nil {
-		l.tellUndone(owner, u)
+		r.emitUndone(owner, u)
 	}
 	after := time.Duration(0)
 	if u != nil && u.reason == events.ReasonWaiting {
 		after = waitForDeletion
 	}
-	return l.next(ctx, after, errors.Join(undoErr, err))
+	return r.next(ctx, after, errors.Join(undoErr, err))
 }
 
 const pausedMessage = "the operator writes nothing while the annotation " + wellknown.AnnotationPaused + " is \"true\""

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -79,12 +80,24 @@ func (r Result) rolloutFailure() *ChildStatus {
 	return nil
 }
 
-// pend adds a child to the result's pending ones.
-func (p *pass) pend(s ChildStatus) { p.result.Pending = append(p.result.Pending, s) }
+// advice returns what someone must do before a rollback can complete. Default: empty, nothing.
+func (r Result) advice() string {
+	for _, n := range r.Pending {
+		if n.advice != "" {
+			return "; " + n.Key.String() + ": " + n.advice
+		}
+	}
+	return ""
+}
 
-// awaitDeletion adds a child that waits for the deletion of an object of its name.
-func (p *pass) awaitDeletion(key store.Key) {
-	p.pend(ChildStatus{Key: key, Reason: events.ReasonWaiting, Message: "an object of this name is terminating"})
+// failedFirst returns the children that aren't ready, failed ones first.
+func (r Result) failedFirst() []ChildStatus {
+	return append(r.pending(events.ReasonChildFailed), r.pending(events.ReasonChildrenNotReady)...)
+}
+
+// waitingMessage returns the message of a plan that waits.
+func (r Result) waitingMessage() string {
+	return text.List("waiting for ", r.planWaitsFor, func(what string) string { return what })
 }
 
 // notReadyReason returns the reason of a child that isn't ready.

@@ -44,7 +44,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 		}
 		prunable[k.GVK.GroupKind()] = true
 	}
-	stale := p.desired.Stale(p.existing(prunable))
+	stale := p.desiredKeys.Stale(p.existing(prunable))
 	slices.SortFunc(stale, store.Compare) // equal passes write in the same order
 	if p.undo != nil {
 		if err := p.keepDeleted(ctx, p.observedOf(stale)); err != nil {
@@ -86,7 +86,7 @@ func (p *pass) observeOwned(ctx context.Context, k kinds.Kind) error {
 	if namespaced, err := p.engine.kinds.IsNamespaced(k, like); err != nil || (!namespaced && p.owner.GetNamespace() != "") {
 		return err
 	}
-	return p.observe(ctx, k)
+	return p.observeKinds(ctx, k)
 }
 
 // kindsToPrune returns the named kinds, and with pruneAll those of the desired children.

@@ -25,21 +25,21 @@ func (q quarantined) Error() string {
 }
 
 // noteInFlight records a pass as in flight, or returns why the owner must wait.
-func (l *loop[T]) noteInFlight(owner T) (inflight.Running, *inflight.Hold) {
-	return l.inFlight.Begin(inflight.Pass{
-		Controller: l.engine.name, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
+func (r *reconciler[T]) noteInFlight(owner T) (inflight.Running, *inflight.Hold) {
+	return r.inFlight.Begin(inflight.Pass{
+		Controller: r.engine.name, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
 	})
 }
 
-// putOff reports on an owner that its pass is delayed, and until when.
-func (l *loop[T]) putOff(ctx context.Context, owner T, hold *inflight.Hold) (reconcile.Result, error) {
-	after := max(hold.Until.Sub(l.now()), conflictDelay)
+// quarantine reports on an owner that its pass is postponed, and until when.
+func (r *reconciler[T]) quarantine(ctx context.Context, owner T, hold *inflight.Hold) (reconcile.Result, error) {
+	after := max(hold.Until.Sub(r.now()), conflictDelay)
 	if hold.Ends == 0 { // the owner only waits for another pass to end
 		return reconcile.Result{RequeueAfter: after}, nil
 	}
 	why := quarantined{hold}
-	log.FromContext(ctx).Info("put off", "reason", why.Error())
-	l.engine.tell(owner, "", Result{}, why)
-	_, _, err := l.writeStatus(ctx, owner, Plan[T]{}, Result{}, why, l.now())
-	return l.next(ctx, after, err)
+	log.FromContext(ctx).Info("postponed", "reason", why.Error())
+	r.engine.emitResult(owner, "", Result{}, why)
+	_, _, err := r.writeStatus(ctx, owner, Plan[T]{}, Result{}, why, r.now())
+	return r.next(ctx, after, err)
 }

@@ -75,7 +75,7 @@ func TestReadyWhenHaltsARollOut(t *testing.T) {
 	sick, pod := "", "-0"
 	w.change = func(b *Builder) {
 		for i := range b.children {
-			b.children[i].desired.ReadyWhen = func(child client.Object) readiness.Status {
+			b.children[i].child.ReadyWhen = func(child client.Object) readiness.Status {
 				if child.GetName() != sick {
 					return readiness.Of(child)
 				}

@@ -38,8 +38,8 @@ import (
 // conflictDelay is the delay of a retry after a conflict, in which the cache observes the other write.
 const conflictDelay = 50 * time.Millisecond
 
-// loop is the reconciler of an Operator.
-type loop[T client.Object] struct {
+// reconciler is the reconciler of an Operator.
+type reconciler[T client.Object] struct {
 	engine  *Engine
 	plan    PlanFunc[T]
 	owner   kinds.Kind
@@ -54,7 +54,7 @@ type loop[T client.Object] struct {
 	guard plancheck.Guard
 
 	statusWrites throttle.Statuses
-	pace         *throttle.Passes   // nil: every event has its own pass, for tests
+	throttle     *throttle.Passes   // nil: every event has its own pass, for tests
 	share        *fairshare.Share   // nil: every plan runs at once, for tests
 	inFlight     *inflight.Record   // of the quarantine; nil: none
 	recorder     flight.Recorder    // nil: none
@@ -65,68 +65,68 @@ type loop[T client.Object] struct {
 }
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
-func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	// Begin, unless the pass must wait or the owner is gone or paused.
-	if l.pace != nil {
-		if left := l.pace.Left(req.NamespacedName, l.now()); left > 0 { // a large owner that is throttled
+	if r.throttle != nil {
+		if left := r.throttle.Left(req.NamespacedName, r.now()); left > 0 { // a large owner that is throttled
 			return reconcile.Result{RequeueAfter: left}, nil
 		}
 	}
 	owner := newOwner[T]()
-	if err := l.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.engine.client.Get(ctx, req.NamespacedName, owner, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
-			err = l.forget(ctx, owner, req.NamespacedName)
+			err = r.forget(ctx, owner, req.NamespacedName)
 		}
 		return reconcile.Result{}, err
 	}
 	if isPaused(owner) {
-		return l.pause(ctx, owner)
+		return r.pause(ctx, owner)
 	}
-	if l.inFlight != nil {
-		running, hold := l.noteInFlight(owner)
+	if r.inFlight != nil {
+		running, hold := r.noteInFlight(owner)
 		if hold != nil { // the owner is in quarantine
-			return l.putOff(ctx, owner, hold)
+			return r.quarantine(ctx, owner, hold)
 		}
 		defer running.End()
 	}
-	share, wait := l.share.Begin(req.Namespace, l.now())
+	share, wait := r.share.Begin(req.Namespace, r.now())
 	if wait > 0 { // the plans of the namespace use too much CPU
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	defer func() { share.End(0, l.now()) }() // without effect after the plan has run
-	p, err := l.newPass(owner)
+	defer func() { share.End(0, r.now()) }() // without effect after the plan has run
+	p, err := r.newOperatorPass(owner)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
-	ctx, end := l.engine.tracePass(ctx, owner)
+	ctx, end := r.engine.tracePass(ctx, owner)
 	defer func() { end(p.err) }()
-	if l.recorder != nil {
+	if r.recorder != nil {
 		ctx = p.requests.In(ctx)
-		defer l.recordPass(p)
+		defer r.recordPass(p)
 	}
 
 	// Observe: the owner's children and all other objects of the view, from the cache.
-	if p.view, p.err = l.observe(ctx, p.pass, owner); p.err != nil {
+	if p.view, p.err = r.observe(ctx, p.pass, owner); p.err != nil {
 		return reconcile.Result{}, p.err
 	}
 
 	// Plan: the operator's pure function, checked.
-	begun := l.now()
-	plan, planErr := l.makePlan(ctx, owner, p.view.WithContext(ctx))
-	took := l.now().Sub(begun)
-	share.End(took, l.now())
+	begun := r.now()
+	plan, planErr := r.makePlan(ctx, owner, p.view.WithContext(ctx))
+	took := r.now().Sub(begun)
+	share.End(took, r.now())
 	if p.err = ctx.Err(); p.err != nil { // the plan may have returned early
 		return reconcile.Result{}, p.err
 	}
 	p.plan, p.planErr, p.instructions = &plan, planErr, plan.instructions()
 
 	// If the program is new and the plan disruptive, wait for the owner's turn.
-	if l.turns != nil {
-		if p.result.turn, p.err = l.takeTurn(ctx, p); p.err != nil {
-			return l.next(ctx, 0, p.err)
+	if r.turns != nil {
+		if p.result.turn, p.err = r.takeTurn(ctx, p); p.err != nil {
+			return r.next(ctx, 0, p.err)
 		}
 		if p.result.turn.postpones() {
-			return l.awaitTurn(ctx, p, owner)
+			return r.awaitTurn(ctx, p, owner)
 		}
 		p.await = p.await || p.result.turn.isIn()
 	}
@@ -135,51 +135,51 @@ func (l *loop[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil {
 		carryOut := p.carryOut
-		if l.effects != nil {
-			p.effects, carryOut = l.effects, p.carryOutWithEffects
+		if r.effects != nil {
+			p.effects, carryOut = r.effects, p.carryOutWithEffects
 		}
 		doErr = errors.Join(planErr, carryOut(ctx))
 	}
 	if p.keptFormer != "" { // before the children are disrupted, the status must name their former state
-		return l.recordFormer(ctx, p, owner)
+		return r.recordFormer(ctx, p, owner)
 	}
-	if l.byName != nil {
-		l.learnByName(p.pass, doErr)
+	if r.byName != nil {
+		r.learnByName(p.pass, doErr)
 	}
 	p.result.planWaitsFor = plan.WaitingFor
 	res := p.finish(doErr)
 	if errors.Is(doErr, errOwnerGone) {
 		return reconcile.Result{}, nil
 	}
-	if l.pace != nil {
-		l.pace.Note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, l.now())
+	if r.throttle != nil {
+		r.throttle.Note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, r.now())
 	}
 
 	// Status and events: first the events about the changes, then the status, then the plan's events.
 	p.countWaiting("", res)
-	l.engine.tell(owner, "", res, doErr)
-	putOff, written, statusErr := l.writeStatus(ctx, owner, plan, res, doErr, p.view.Now)
-	after := sooner(putOff, sooner(plan.RequeueAfter, res.RequeueAfter))
-	if statusErr == nil && putOff == 0 {
-		if l.turns != nil {
+	r.engine.emitResult(owner, "", res, doErr)
+	statusDelay, written, statusErr := r.writeStatus(ctx, owner, plan, res, doErr, p.view.Now)
+	after := sooner(statusDelay, sooner(plan.RequeueAfter, res.RequeueAfter))
+	if statusErr == nil && statusDelay == 0 {
+		if r.turns != nil {
 			var ends time.Duration
-			ends, statusErr = l.endTurn(ctx, p, owner)
+			ends, statusErr = r.endTurn(ctx, p, owner)
 			after = sooner(after, ends)
 		}
 		if len(plan.WaitingFor) > 0 {
-			l.tellWaiting(owner, res, doErr)
+			r.emitWaiting(owner, res, doErr)
 		}
 		for _, ev := range plan.Events {
-			l.engine.emit(owner, ev)
+			r.engine.emit(owner, ev)
 		}
 	}
 
 	// Last, delete the owner if the plan says so, and schedule the next pass.
 	p.err = errors.Join(doErr, statusErr)
 	if plan.DeleteOwner && p.err == nil {
-		p.err = l.engine.deleteOwner(ctx, owner, written)
+		p.err = r.engine.deleteOwner(ctx, owner, written)
 	}
-	return l.next(ctx, after, p.err)
+	return r.next(ctx, after, p.err)
 }
 
 // instructions returns the parts of the plan that change the cluster, without the owner and its status.
@@ -244,13 +244,13 @@ func (p *pass) change(ctx context.Context) error {
 
 // makePlan calls the plan and checks its result. For an invalid plan it returns an empty plan and an error. A plan is a pure function,
 // so a retry can't fix its panic.
-func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T], err error) {
-	witnesses := l.guard.Before(owner, view.observed.Objects())
-	plan, err = callPlan(ctx, l.plan, owner, view)
+func (r *reconciler[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T], err error) {
+	witnesses := r.guard.Before(owner, view.observed.Objects())
+	plan, err = callPlan(ctx, r.plan, owner, view)
 	if err == nil {
-		err = errors.Join(view.observed.Asked.Err(), plan.check(l.owned.Load().declared, l.effects, owner))
+		err = errors.Join(view.observed.Asked.Err(), plan.check(r.owned.Load().declared, r.effects, owner))
 	}
-	err = errors.Join(err, l.checkWitnesses(ctx, owner, witnesses))
+	err = errors.Join(err, r.checkWitnesses(ctx, owner, witnesses))
 	if err != nil {
 		_, conditioned := any(owner).(Conditioned)
 		return Plan[T]{Report: plan.Report && conditioned}, planError{err}
@@ -261,17 +261,17 @@ func (l *loop[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T
 // checkWitnesses reports objects that the plan has changed, by the copies or hashes that the guard took before it. In tests that is an
 // error. In a manager most passes aren't checked, so that the next one would remove the error from the conditions: there it is in the
 // log and in an event, once for each Go type.
-func (l *loop[T]) checkWitnesses(ctx context.Context, owner T, witnesses []plancheck.Witness) error {
+func (r *reconciler[T]) checkWitnesses(ctx context.Context, owner T, witnesses []plancheck.Witness) error {
 	var errs []error
 	for _, w := range plancheck.Changed(witnesses) {
 		err := w.Err()
-		if l.guard.Copies {
+		if r.guard.Copies {
 			errs = append(errs, err)
 			continue
 		}
-		if l.guard.IsNews(w.Object) {
+		if r.guard.IsNews(w.Object) {
 			log.FromContext(ctx).Error(err, "a plan must change neither its owner nor what it observed")
-			l.engine.emit(owner, events.Warning(events.ReasonInvalidPlan, err.Error()))
+			r.engine.emit(owner, events.Warning(events.ReasonInvalidPlan, err.Error()))
 		}
 	}
 	return errors.Join(errs...)
@@ -303,9 +303,9 @@ type pass struct {
 	owner    client.Object
 	ownerKey store.Key
 
-	observed children // the children of the kinds in listed
-	listed   map[kinds.Kind]bool
-	desired  store.Store
+	observed    observedChildren // the children of the kinds in listed
+	listed      map[kinds.Kind]bool
+	desiredKeys store.Store
 
 	confirmed bool // the API server has the owner
 	gone      bool // the owner is deleted
@@ -339,11 +339,11 @@ type operatorPass[T client.Object] struct {
 	err     error    // of the whole pass
 }
 
-// newPass starts a pass of the operator over an owner.
-func (l *loop[T]) newPass(owner T) (*operatorPass[T], error) {
-	p, err := l.engine.newPass(owner)
-	if err == nil && l.former != nil {
-		p.keepFormers(l.former)
+// newOperatorPass starts a pass of the operator over an owner.
+func (r *reconciler[T]) newOperatorPass(owner T) (*operatorPass[T], error) {
+	p, err := r.engine.newPass(owner)
+	if err == nil && r.former != nil {
+		p.keepFormers(r.former)
 	}
 	return &operatorPass[T]{pass: p}, err
 }
@@ -362,14 +362,14 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	}
 	p := &pass{
 		engine: e, owner: owner, ownerKey: k.Key(owner),
-		observed: children{}, listed: map[kinds.Kind]bool{},
+		observed: observedChildren{}, listed: map[kinds.Kind]bool{},
 		inventory: e.inventoryOf(owner),
 	}
 	p.cluster = apply.Cluster{
 		Client: e.client, Live: e.live, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
 		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
-		Marks:   marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
-		Desired: &p.desired, Find: p.find, ConfirmOwner: p.confirmOwner,
+		Marks:       marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
+		DesiredKeys: &p.desiredKeys, Find: p.find, ConfirmOwner: p.confirmOwner,
 	}
 	return p, nil
 }
@@ -387,7 +387,7 @@ func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, 
 func appliedOf(children []Child) []apply.Child {
 	all := make([]apply.Child, len(children))
 	for i := range children {
-		all[i] = children[i].desired
+		all[i] = children[i].child
 	}
 	return all
 }
@@ -425,6 +425,14 @@ func (p *pass) record(w *apply.Write) {
 	}
 }
 
+// pend adds a child to the result's pending ones.
+func (p *pass) pend(s ChildStatus) { p.result.Pending = append(p.result.Pending, s) }
+
+// awaitDeletion adds a child that waits for the deletion of an object of its name.
+func (p *pass) awaitDeletion(key store.Key) {
+	p.pend(ChildStatus{Key: key, Reason: events.ReasonWaiting, Message: "an object of this name is terminating"})
+}
+
 // changed adds a written object to the result, and to what the engine remembers for the next pass.
 func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object) {
 	p.wrote(k, key)
@@ -433,6 +441,13 @@ func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object
 		p.engine.memory.Contests.Forget(contest.Key{Owner: p.owner.GetUID(), Child: key})
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
+}
+
+// wrote records a write for the owner.
+func (p *pass) wrote(k kinds.Kind, key store.Key) {
+	if !p.engine.dry && p.engine.isIndexed(k) {
+		p.engine.memory.Written.Add(p.owner.GetUID(), k, key)
+	}
 }
 
 // finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
@@ -464,13 +479,13 @@ var operations = []string{events.ReasonCreated, events.ReasonAdopted, events.Rea
 
 // next returns when the next pass runs. It doesn't retry terminal errors. It retries conflicts without logging them, and looks for an
 // unknown kind once a minute.
-func (l *loop[T]) next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {
+func (r *reconciler[T]) next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {
 	switch until := kinds.MissingUntil(err); {
 	case err == nil:
 		return reconcile.Result{RequeueAfter: after}, nil
 	case !until.IsZero():
 		log.FromContext(ctx).Error(err, "looked for again once a minute")
-		return reconcile.Result{RequeueAfter: sooner(after, max(until.Sub(l.now()), conflictDelay))}, nil
+		return reconcile.Result{RequeueAfter: sooner(after, max(until.Sub(r.now()), conflictDelay))}, nil
 	case isConflict(err):
 		log.FromContext(ctx).V(1).Info("conflict, trying again", "err", err.Error())
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,36 +39,36 @@ func (t *turn) isIn() bool { return t != nil && t.mark.IsInTurn() }
 
 // releases returns the operator's turns, nil without a roll-out of new builds. An owner without conditions never waits, because its
 // turn would have no record.
-func (o *Operator[T]) releases(l *loop[T]) *turns.Turns {
+func (o *Operator[T]) releases(r *reconciler[T]) *turns.Turns {
 	if _, conditioned := any(newOwner[T]()).(Conditioned); o.turns == nil || !conditioned {
 		return nil
 	}
-	l.turnSums = telemetry.NewTurns(l.engine.name)
+	r.turnSums = telemetry.NewTurns(r.engine.name)
 	return turns.New(*o.turns, turns.Operator{
-		Name: o.name, Owner: l.owner.GVK, Client: l.engine.client, Live: l.engine.live, Now: func() time.Time { return l.now() },
-		List:       func(ctx context.Context) ([]client.Object, error) { return l.engine.cached().List(ctx, l.owner, nil) },
+		Name: o.name, Owner: r.owner.GVK, Client: r.engine.client, Live: r.engine.live, Now: func() time.Time { return r.now() },
+		List:       func(ctx context.Context) ([]client.Object, error) { return r.engine.cached().List(ctx, r.owner, nil) },
 		Conditions: func(owner client.Object) []metav1.Condition { return *owner.(Conditioned).Conditions() },
 	})
 }
 
 // takeTurn returns an owner's part in the roll-out of a new build. If a dry pass shows that the plan is disruptive, it asks for the
 // owner's turn.
-func (l *loop[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn, error) {
+func (r *reconciler[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn, error) {
 	if p.plan.DeleteOwner {
 		return nil, nil
 	}
-	if err := l.turns.Open(ctx); err != nil {
+	if err := r.turns.Open(ctx); err != nil {
 		return nil, err
 	}
-	standing := l.turns.Standing(p.owner)
+	standing := r.turns.Standing(p.owner)
 	if standing == turns.Free {
 		return nil, nil
 	}
 	mark := turns.MarkOf(*p.owner.(Conditioned).Conditions())
-	is := turns.Mark{ID: l.turns.ID(), Since: mark.Since}
+	is := turns.Mark{ID: r.turns.ID(), Since: mark.Since}
 	switch {
 	case standing == turns.InTurn:
-		l.turns.Begin(p.owner)
+		r.turns.Begin(p.owner)
 		return &turn{mark: mark}, nil
 	case p.planErr != nil:
 		return nil, nil
@@ -80,10 +79,10 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn, erro
 		is.Reason = events.ReasonChangedByUser
 		return &turn{mark: is, over: true}, nil
 	}
-	why, known := l.turns.Disruption(p.owner)
+	why, known := r.turns.Disruption(p.owner)
 	if !known {
 		var err error
-		if why, err = l.disruption(ctx, p.pass); err != nil {
+		if why, err = r.disruption(ctx, p.pass); err != nil {
 			return nil, err
 		}
 	}
@@ -97,7 +96,7 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn, erro
 		}
 		return &turn{mark: mark, over: true}, nil
 	}
-	granted, err := l.turns.Ask(ctx, p.owner, why)
+	granted, err := r.turns.Ask(ctx, p.owner, why)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +111,8 @@ func (l *loop[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn, erro
 // disruption returns what the plan of a pass would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass
 // has observed. It leaves out the plan's own edits and deletions, which answer to an observed state, and drift, which another writer
 // has caused: an operator does both whatever its build is.
-func (l *loop[T]) disruption(ctx context.Context, p *pass) (string, error) {
-	dry, err := l.engine.dryRun().newPass(p.owner)
+func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error) {
+	dry, err := r.engine.dryRun().newPass(p.owner)
 	if err != nil {
 		return "", err
 	}
@@ -164,17 +163,14 @@ func waitsForTurn(p *pass) *ChildStatus {
 }
 
 // awaitTurn reports that an owner waits for its turn, or that its turn begins. It runs instead of the rest of a pass.
-func (l *loop[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
+func (r *reconciler[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
 	was, t := turns.MarkOf(*any(owner).(Conditioned).Conditions()), p.result.turn
-	p.err = l.engine.writeChangedStatus(ctx, owner, l.withTurn(owner, owner, Result{turn: t}, nil))
-	if apierrors.IsNotFound(p.err) {
-		p.err = l.engine.explainNotFound(ctx, owner)
-	}
+	p.err = r.engine.writeChangedStatus(ctx, owner, r.withTurn(owner, owner, Result{turn: t}, nil))
 	if p.err != nil {
-		return l.next(ctx, turnPoll, p.err)
+		return r.next(ctx, turnPoll, p.err)
 	}
-	l.tellTurn(owner, was, t)
-	l.countTurn(p.ownerKey, t.mark)
+	r.emitTurn(owner, was, t)
+	r.countTurn(p.ownerKey, t.mark)
 	if t.begins {
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
@@ -182,7 +178,7 @@ func (l *loop[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner T) (r
 }
 
 // withTurn returns an owner whose conditions say how it stands in the roll-out of a new build. It changes neither argument.
-func (l *loop[T]) withTurn(owner, after T, res Result, err error) T {
+func (r *reconciler[T]) withTurn(owner, after T, res Result, err error) T {
 	conditioned, ok := any(after).(Conditioned)
 	if !ok {
 		return after
@@ -190,14 +186,14 @@ func (l *loop[T]) withTurn(owner, after T, res Result, err error) T {
 	is := turns.MarkOf(*any(owner).(Conditioned).Conditions())
 	switch {
 	case res.turn != nil && res.turn.isIn() && !res.turn.begins:
-		res.turn.advance(res, *conditioned.Conditions(), err, l.turns.ReadyWithin, l.now())
+		res.turn.advance(res, *conditioned.Conditions(), err, r.turns.ReadyWithin, r.now())
 		is = res.turn.mark
 	case res.turn != nil:
 		is = res.turn.mark
-	case is.IsWaiting(), l.turns == nil && is.IsInTurn(): // no longer
+	case is.IsWaiting(), r.turns == nil && is.IsInTurn(): // no longer
 		is = turns.Mark{}
 	}
-	return withMark(owner, after, is, l.now())
+	return withMark(owner, after, is, r.now())
 }
 
 // withMark returns an owner whose conditions have a mark. It changes neither argument.
@@ -243,41 +239,41 @@ func (t *turn) advance(res Result, conditions []metav1.Condition, err error, wit
 }
 
 // endTurn notes, after the status is written, how an owner's turn has ended. It returns when the turn must be looked at again.
-func (l *loop[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T) (time.Duration, error) {
+func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T) (time.Duration, error) {
 	t := p.result.turn
 	if t == nil {
-		l.countTurn(p.ownerKey, turns.Mark{})
+		r.countTurn(p.ownerKey, turns.Mark{})
 		return 0, nil
 	}
-	l.tellTurn(owner, turns.MarkOf(*any(owner).(Conditioned).Conditions()), t)
-	l.countTurn(p.ownerKey, t.mark)
+	r.emitTurn(owner, turns.MarkOf(*any(owner).(Conditioned).Conditions()), t)
+	r.countTurn(p.ownerKey, t.mark)
 	if t.over {
-		return 0, l.turns.Settle(ctx, p.ownerKey.NamespacedName())
+		return 0, r.turns.Settle(ctx, p.ownerKey.NamespacedName())
 	}
 	if t.mark.Reason == events.ReasonReleasing {
-		return max(t.mark.Since.Add(l.turns.ReadyWithin).Sub(l.now()), conflictDelay), nil
+		return max(t.mark.Since.Add(r.turns.ReadyWithin).Sub(r.now()), conflictDelay), nil
 	}
 	return 0, nil
 }
 
-// tellTurn emits an event when an owner begins to wait, begins its turn, ends it, or halts the roll-out.
-func (l *loop[T]) tellTurn(owner T, was turns.Mark, t *turn) {
+// emitTurn emits an event when an owner begins to wait, begins its turn, ends it, or halts the roll-out.
+func (r *reconciler[T]) emitTurn(owner T, was turns.Mark, t *turn) {
 	if t.mark.Reason == was.Reason && t.mark.ID == was.ID {
 		return
 	}
 	switch t.mark.Reason {
 	case events.ReasonWaitingForTurn:
-		l.engine.emit(owner, events.Normal(t.mark.Reason, "a new build of the operator disrupts this object: "+t.mark.Why+
+		r.engine.emit(owner, events.Normal(t.mark.Reason, "a new build of the operator disrupts this object: "+t.mark.Why+
 			"; it waits for its turn in the roll-out "+t.mark.ID))
 	case events.ReasonReleasing:
-		l.engine.emit(owner, events.Normal(t.mark.Reason, "its turn in the roll-out "+t.mark.ID+" begins"))
+		r.engine.emit(owner, events.Normal(t.mark.Reason, "its turn in the roll-out "+t.mark.ID+" begins"))
 	case events.ReasonReleased:
-		l.engine.emit(owner, events.Normal(t.mark.Reason, "ready after its turn in the roll-out "+t.mark.ID))
+		r.engine.emit(owner, events.Normal(t.mark.Reason, "ready after its turn in the roll-out "+t.mark.ID))
 	case events.ReasonRolloutHalted:
-		l.engine.emit(owner, events.Warning(t.mark.Reason, "other objects wait in the roll-out "+t.mark.ID+": "+t.mark.Why))
+		r.engine.emit(owner, events.Warning(t.mark.Reason, "other objects wait in the roll-out "+t.mark.ID+": "+t.mark.Why))
 	}
 }
 
-func (l *loop[T]) countTurn(owner store.Key, m turns.Mark) {
-	l.turnSums.Set(owner, m.IsWaiting(), m.IsInTurn(), m.Reason == events.ReasonRolloutHalted)
+func (r *reconciler[T]) countTurn(owner store.Key, m turns.Mark) {
+	r.turnSums.Set(owner, m.IsWaiting(), m.IsInTurn(), m.Reason == events.ReasonRolloutHalted)
 }

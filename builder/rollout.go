@@ -30,7 +30,7 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	}
 	var free, phased []Child
 	for _, c := range children {
-		if c.desired.Phase == "" {
+		if c.child.Phase == "" {
 			free = append(free, c)
 		} else {
 			phased = append(phased, c)
@@ -103,15 +103,15 @@ func (p *pass) addRollout(res phases.Result, err error) {
 // last completed revision are desired instead of the plan's.
 func (p *pass) desireRolledOut(free []Child, res phases.Result) {
 	if res.Restored != nil {
-		p.desired = store.Store{}
+		p.desiredKeys = store.Store{}
 		for _, c := range free {
-			if _, key, err := p.cluster.KeyOf(&c.desired); err == nil { // otherwise the pass has an error, and prunes nothing
-				p.desired.Put(key)
+			if _, key, err := p.cluster.KeyOf(&c.child); err == nil { // otherwise the pass has an error, and prunes nothing
+				p.desiredKeys.Put(key)
 			}
 		}
 	}
 	for _, key := range slices.Concat(res.Restored, res.Retained) {
-		p.desired.Put(key)
+		p.desiredKeys.Put(key)
 	}
 }
 
@@ -161,8 +161,8 @@ func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 // desire adds a child to the desired objects. For a RunOnce child it adds the Job of its value.
 func (c *phasedChildren) desire(child *Child) (phasedChild, error) {
 	if child.run == nil {
-		d, err := c.pass.cluster.Desire(&child.desired)
-		if err == nil && child.desired.CreateOnly {
+		d, err := c.pass.cluster.Desire(&child.child)
+		if err == nil && child.child.CreateOnly {
 			err = fmt.Errorf("%w: %s has InPhase beside CreateOnly: what follows would not know whether it has run; "+
 				"for a Job there is RunOnce(value)", ErrMisuse, d.Key)
 		}
@@ -177,7 +177,7 @@ func (c *phasedChildren) desire(child *Child) (phasedChild, error) {
 			return phasedChild{}, fmt.Errorf("%w: RunOnce %s is desired twice", ErrMisuse, job.run.Child)
 		}
 	}
-	d, err := c.pass.cluster.Desire(&job.desired)
+	d, err := c.pass.cluster.Desire(&job.child)
 	if err == nil {
 		d.Hash, d.Hashed = job.run.Hash()
 	}
@@ -343,7 +343,7 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 	if err != nil {
 		return nil, err
 	}
-	if err := p.observe(ctx, k); err != nil {
+	if err := p.observeKinds(ctx, k); err != nil {
 		return nil, err
 	}
 	var objs []client.Object

@@ -15,10 +15,10 @@ func scaled(t *testing.T) *town {
 	w := newTown(t)
 	w.change = func(b *Builder) {
 		for i := range b.children {
-			d := deployment(b.children[i].desired.Object.GetName())
+			d := deployment(b.children[i].child.Object.GetName())
 			d.Spec.Template.Spec.Containers[0].Image = w.images[d.Name]
 			d.Spec.Replicas = ptr.To[int32](3)
-			b.children[i] = Want(d, InPhase(b.children[i].desired.Phase), Ignore("spec.replicas"))
+			b.children[i] = Want(d, InPhase(b.children[i].child.Phase), Ignore("spec.replicas"))
 		}
 	}
 	w.install()

@@ -37,7 +37,7 @@ func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
 	api := fake.NewClientBuilder().WithReturnManagedFields().
 		WithObjects(owner("busy", "large"), owner("busy", "small"), owner("other", "small")).Build()
 	o.engine = NewEngine(api, Options{})
-	l, err := o.loop()
+	l, err := o.newReconciler()
 	require.NoError(t, err)
 	l.now = func() time.Time { return now }
 	l.share = fairshare.New(2)

@@ -24,15 +24,15 @@ import (
 
 // counter is an operator that writes a number into its owner's status, with an event.
 type counter struct {
-	t        *testing.T
-	loop     *loop[*appsv1.Deployment]
-	now      time.Time
-	number   int32
-	canWait  time.Duration
-	want     []Child
-	writes   []int32 // statuses that were written
-	told     []string
-	writeErr error
+	t          *testing.T
+	reconciler *reconciler[*appsv1.Deployment]
+	now        time.Time
+	number     int32
+	canWait    time.Duration
+	want       []Child
+	writes     []int32 // statuses that were written
+	told       []string
+	writeErr   error
 }
 
 func (c *counter) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) {
@@ -61,9 +61,9 @@ func newCounter(t *testing.T, owners ...client.Object) *counter {
 	})
 	o.engine = NewEngine(api, Options{Recorder: c})
 	var err error
-	c.loop, err = o.loop()
+	c.reconciler, err = o.newReconciler()
 	require.NoError(t, err)
-	c.loop.now = func() time.Time { return c.now }
+	c.reconciler.now = func() time.Time { return c.now }
 	return c
 }
 
@@ -71,7 +71,7 @@ func newCounter(t *testing.T, owners ...client.Object) *counter {
 func (c *counter) pass(name string) time.Duration {
 	c.t.Helper()
 	key := types.NamespacedName{Namespace: "default", Name: name}
-	res, err := c.loop.Reconcile(c.t.Context(), reconcile.Request{NamespacedName: key})
+	res, err := c.reconciler.Reconcile(c.t.Context(), reconcile.Request{NamespacedName: key})
 	require.NoError(c.t, err)
 	return res.RequeueAfter
 }
@@ -148,7 +148,7 @@ func TestStatusOfAFailureCannotWait(t *testing.T) {
 	c.pass("a")
 	c.number = 2
 	c.want = []Child{Want(config(""))}
-	_, err := c.loop.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}})
+	_, err := c.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}})
 	require.ErrorIs(t, err, ErrMisuse)
 	assert.Equal(t, []int32{1, 2}, c.writes)
 }

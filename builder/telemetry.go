@@ -31,14 +31,14 @@ func (p *pass) countWaiting(scope string, res Result) {
 	p.engine.contested.Set(p.ownerKey, scope, len(res.contested()))
 }
 
-// forget drops what the loop remembers of an owner that is deleted.
-func (l *loop[T]) forget(ctx context.Context, like T, owner types.NamespacedName) error {
-	l.engine.Forget(like, owner)
-	if l.turns == nil {
+// forget drops what the reconciler remembers of an owner that is deleted.
+func (r *reconciler[T]) forget(ctx context.Context, like T, owner types.NamespacedName) error {
+	r.engine.Forget(like, owner)
+	if r.turns == nil {
 		return nil
 	}
-	l.turnSums.Forget(store.KeyOf(l.owner.GVK, owner.Namespace, owner.Name))
-	return l.turns.Settle(ctx, owner)
+	r.turnSums.Forget(store.KeyOf(r.owner.GVK, owner.Namespace, owner.Name))
+	return r.turns.Settle(ctx, owner)
 }
 
 // Forget drops the engine's memory of a deleted owner. like is any object of the owner's kind. An [Operator] calls it; a reconciler of

@@ -28,8 +28,8 @@ func init() {
 	testhook.Wakes = func(
 		r reconcile.Reconciler, indexer client.FieldIndexer,
 	) (func(context.Context, client.Object, client.Object) []reconcile.Request, error) {
-		if l, ok := r.(waking); ok {
-			return l.wakes, l.indexWatches(indexer)
+		if hooked, ok := r.(waking); ok {
+			return hooked.wakes, hooked.indexWatches(indexer)
 		}
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ type testable interface {
 	planFor(owner client.Object, observed View) (any, error)
 }
 
-// waking is a loop of any type.
+// waking is a reconciler of any type.
 type waking interface {
 	wakes(ctx context.Context, before, after client.Object) []reconcile.Request
 	indexWatches(indexer client.FieldIndexer) error
@@ -69,20 +69,20 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 	if recorder != nil {
 		alone.engine.noteRequests()
 	}
-	l, err := alone.loop()
+	r, err := alone.newReconciler()
 	if err != nil {
 		return nil, fmt.Errorf("operator %s: %w", o.name, err)
 	}
-	l.recorder = recorder
-	l.now, l.guard.Copies = clock, true
+	r.recorder = recorder
+	r.now, r.guard.Copies = clock, true
 	if indexed, ok := c.(interface {
 		client.FieldIndexer
 		cache.Informers
 	}); ok {
-		l.guard.Copies = false // as in a manager, the cache shares its objects, and there may be many
-		err = alone.index(context.Background(), indexed, l.watches)
+		r.guard.Copies = false // as in a manager, the cache shares its objects, and there may be many
+		err = alone.index(context.Background(), indexed, r.watches)
 	}
-	return l, err
+	return r, err
 }
 
 // planFor returns the operator's plan, a Plan[T], for an owner and a view. See buildertest.PlanFor.
@@ -94,9 +94,9 @@ func (o *Operator[T]) planFor(obj client.Object, observed View) (any, error) {
 	if kinds.IsNil(owner) {
 		return Plan[T]{}, fmt.Errorf("operator %s: %w: the owner is nil", o.name, ErrMisuse)
 	}
-	l := &loop[T]{plan: o.plan, effects: o.performers()}
-	l.owned.Store(&ownedKinds{declared: o.declared()})
-	l.guard.Copies = true
-	observed.observed.Asked = &plancheck.Asked{Declared: l.owned.Load().declared}
-	return l.makePlan(context.Background(), owner, observed)
+	r := &reconciler[T]{plan: o.plan, effects: o.performers()}
+	r.owned.Store(&ownedKinds{declared: o.declared()})
+	r.guard.Copies = true
+	observed.observed.Asked = &plancheck.Asked{Declared: r.owned.Load().declared}
+	return r.makePlan(context.Background(), owner, observed)
 }

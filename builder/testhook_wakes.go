@@ -19,8 +19,8 @@ import (
 )
 
 // indexWatches registers the indexes that the handlers of the watches use, as Complete does.
-func (l *loop[T]) indexWatches(indexer client.FieldIndexer) error {
-	for _, w := range l.watches {
+func (r *reconciler[T]) indexWatches(indexer client.FieldIndexer) error {
+	for _, w := range r.watches {
 		if w.from == plancheck.Owned {
 			continue
 		}
@@ -33,28 +33,28 @@ func (l *loop[T]) indexWatches(indexer client.FieldIndexer) error {
 
 // wakes returns the requests that an event of an object enqueues, by the sources that Complete gives to the manager. before is nil for a
 // created object, after for a deleted one.
-func (l *loop[T]) wakes(ctx context.Context, before, after client.Object) []reconcile.Request {
+func (r *reconciler[T]) wakes(ctx context.Context, before, after client.Object) []reconcile.Request {
 	q := &queued{}
 	obj := after
 	if obj == nil {
 		obj = before
 	}
-	gvk, err := apiutil.GVKForObject(obj, l.engine.client.Scheme())
+	gvk, err := apiutil.GVKForObject(obj, r.engine.client.Scheme())
 	if err != nil {
 		return nil
 	}
 	gk := gvk.GroupKind()
 	update := event.UpdateEvent{ObjectOld: before, ObjectNew: after}
-	if gk == l.owner.GVK.GroupKind() && (before == nil || after == nil || sources.OwnerChanged.Update(update)) {
+	if gk == r.owner.GVK.GroupKind() && (before == nil || after == nil || sources.OwnerChanged.Update(update)) {
 		q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)})
 	}
 	for _, side := range []client.Object{before, after} {
 		if side != nil {
-			l.wakesOwner(ctx, q, gk, side)
+			r.wakesOwner(ctx, q, gk, side)
 		}
 	}
-	for _, w := range l.watches {
-		if k, err := l.engine.kinds.Of(w.like); err != nil || k.GVK.GroupKind() != gk {
+	for _, w := range r.watches {
+		if k, err := r.engine.kinds.Of(w.like); err != nil || k.GVK.GroupKind() != gk {
 			continue
 		}
 		switch h := w.Handler(); {
@@ -70,24 +70,24 @@ func (l *loop[T]) wakes(ctx context.Context, before, after client.Object) []reco
 }
 
 // wakesOwner enqueues the owner of a child of an owned kind.
-func (l *loop[T]) wakesOwner(ctx context.Context, q *queued, gk schema.GroupKind, obj client.Object) {
-	for _, k := range l.crossNamespace {
+func (r *reconciler[T]) wakesOwner(ctx context.Context, q *queued, gk schema.GroupKind, obj client.Object) {
+	for _, k := range r.crossNamespace {
 		if k.GVK.GroupKind() == gk {
-			for _, r := range sources.CrossNamespaceOwner(l.owner.GVK.GroupKind())(ctx, obj) {
-				q.Add(r)
+			for _, request := range sources.CrossNamespaceOwner(r.owner.GVK.GroupKind())(ctx, obj) {
+				q.Add(request)
 			}
 		}
 	}
 	ref := metav1.GetControllerOfNoCopy(obj)
-	if ref == nil || ref.Kind != l.owner.GVK.Kind || inventory.GroupOf(ref.APIVersion) != l.owner.GVK.Group {
+	if ref == nil || ref.Kind != r.owner.GVK.Kind || inventory.GroupOf(ref.APIVersion) != r.owner.GVK.Group {
 		return
 	}
-	for _, k := range l.owned.Load().kinds {
+	for _, k := range r.owned.Load().kinds {
 		if k.GVK.GroupKind() != gk {
 			continue
 		}
 		key := types.NamespacedName{Name: ref.Name}
-		if namespaced, err := l.engine.client.IsObjectNamespaced(newOwner[T]()); err == nil && namespaced {
+		if namespaced, err := r.engine.client.IsObjectNamespaced(newOwner[T]()); err == nil && namespaced {
 			key.Namespace = obj.GetNamespace()
 		}
 		q.Add(reconcile.Request{NamespacedName: key})

@@ -27,7 +27,7 @@ type undone struct {
 
 // undo returns an owner's children to the state that its annotation names, once: afterwards the owner is only paused. The error is one
 // after which the caller tries again. After a crash it begins again: to restore a child again changes nothing.
-func (l *loop[T]) undo(ctx context.Context, owner T) (*undone, error) {
+func (r *reconciler[T]) undo(ctx context.Context, owner T) (*undone, error) {
 	to := owner.GetAnnotations()[wellknown.AnnotationUndo]
 	if to == "" {
 		return nil, nil
@@ -36,7 +36,7 @@ func (l *loop[T]) undo(ctx context.Context, owner T) (*undone, error) {
 		return u, nil
 	}
 	u := &undone{to: to, reason: events.ReasonUndone}
-	err := l.restore(ctx, owner, to)
+	err := r.restore(ctx, owner, to)
 	if err == nil {
 		return u, nil
 	}
@@ -71,15 +71,15 @@ type undoError struct{ error }
 func cantUndo(format string, args ...any) error { return undoError{fmt.Errorf(format, args...)} }
 
 // restore applies the children of a kept state.
-func (l *loop[T]) restore(ctx context.Context, owner T, name string) error {
-	if l.former == nil {
+func (r *reconciler[T]) restore(ctx context.Context, owner T, name string) error {
+	if r.former == nil {
 		return cantUndo("this operator keeps no former state; its author can switch it on by package builder/undo")
 	}
 	if kept := undoableIn(*any(owner).(Conditioned).Conditions()); kept != name {
 		return cantUndo("annotation %s is %q; the state that is kept, in the condition %s, is %q",
 			wellknown.AnnotationUndo, name, events.ConditionUndoable, kept)
 	}
-	p, err := l.engine.newPass(owner)
+	p, err := r.engine.newPass(owner)
 	if err != nil {
 		return err
 	}
@@ -90,14 +90,14 @@ func (l *loop[T]) restore(ctx context.Context, owner T, name string) error {
 	if object == nil {
 		return cantUndo("ControllerRevision %s, which had the former state, is gone", name)
 	}
-	state, err := former.Read(object, former.Identity(l.engine.name, owner.GetUID()))
+	state, err := former.Read(object, former.Identity(r.engine.name, owner.GetUID()))
 	switch {
 	case err != nil:
 		return cantUndo("%w", err)
 	case state.Omitted:
 		return cantUndo("the former state was too large to be kept")
 	}
-	writes, err := l.restoring(ctx, p, state)
+	writes, err := r.restoring(ctx, p, state)
 	if err == nil {
 		err = publicError(p.cluster.WriteAll(ctx, writes))
 	}
@@ -105,7 +105,7 @@ func (l *loop[T]) restore(ctx context.Context, owner T, name string) error {
 		p.record(w)
 	}
 	res := p.finish(err)
-	l.engine.tell(owner, "", res, err)
+	r.engine.emitResult(owner, "", res, err)
 	if err == nil && len(res.waiting()) > 0 {
 		err = errWaitsForDeletion
 	}
@@ -113,7 +113,7 @@ func (l *loop[T]) restore(ctx context.Context, owner T, name string) error {
 }
 
 // restoring returns the writes that restore the children of a state. Secrets, whose values aren't kept, stay as they are.
-func (l *loop[T]) restoring(ctx context.Context, p *pass, state former.State) ([]*apply.Write, error) {
+func (r *reconciler[T]) restoring(ctx context.Context, p *pass, state former.State) ([]*apply.Write, error) {
 	var writes []*apply.Write
 	for i := range state.Children {
 		child := &state.Children[i]
@@ -121,7 +121,7 @@ func (l *loop[T]) restoring(ctx context.Context, p *pass, state former.State) ([
 			continue
 		}
 		gk := child.Key().GroupKind()
-		if !slices.ContainsFunc(l.owned.Load().kinds, func(k kinds.Kind) bool { return k.GVK.GroupKind() == gk }) {
+		if !slices.ContainsFunc(r.owned.Load().kinds, func(k kinds.Kind) bool { return k.GVK.GroupKind() == gk }) {
 			return nil, cantUndo("%s is of a kind that this operator doesn't own", child.Key())
 		}
 		like := apply.Child{}
@@ -161,13 +161,13 @@ func (r Result) setUndone(conditions *[]metav1.Condition, generation int64, now 
 	meta.SetStatusCondition(conditions, is)
 }
 
-// tellUndone emits an event when an owner has returned to its former state, or can't.
-func (l *loop[T]) tellUndone(owner client.Object, u *undone) {
+// emitUndone emits an event when an owner has returned to its former state, or can't.
+func (r *reconciler[T]) emitUndone(owner client.Object, u *undone) {
 	switch u.reason {
 	case events.ReasonUndone:
-		l.engine.emit(owner, events.Normal(u.reason, "returned to the state before the last disruptive change, "+u.to+
+		r.engine.emit(owner, events.Normal(u.reason, "returned to the state before the last disruptive change, "+u.to+
 			"; the object is paused"))
 	case events.ReasonUndoFailed:
-		l.engine.emit(owner, events.Warning(u.reason, u.why))
+		r.engine.emit(owner, events.Warning(u.reason, u.why))
 	}
 }

@@ -24,10 +24,10 @@ func (n *notes) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...a
 
 // flowLoop is an operator of a JobFlow as a manager runs it.
 type flowLoop struct {
-	t    *testing.T
-	loop *loop[*v1alpha1.JobFlow]
-	told notes
-	get  func() *v1alpha1.JobFlow
+	t          *testing.T
+	reconciler *reconciler[*v1alpha1.JobFlow]
+	told       notes
+	get        func() *v1alpha1.JobFlow
 }
 
 func newFlowLoop(t *testing.T, plan PlanFunc[*v1alpha1.JobFlow]) *flowLoop {
@@ -37,7 +37,7 @@ func newFlowLoop(t *testing.T, plan PlanFunc[*v1alpha1.JobFlow]) *flowLoop {
 	o := NewOperator[*v1alpha1.JobFlow](nil, "test").Plan(plan)
 	o.engine = e
 	var err error
-	f.loop, err = o.loop()
+	f.reconciler, err = o.newReconciler()
 	require.NoError(t, err)
 	f.get = get
 	return f
@@ -46,7 +46,7 @@ func newFlowLoop(t *testing.T, plan PlanFunc[*v1alpha1.JobFlow]) *flowLoop {
 // pass runs one pass and returns its events and its error.
 func (f *flowLoop) pass() ([]string, error) {
 	f.told = nil
-	_, err := f.loop.Reconcile(f.t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(f.get())})
+	_, err := f.reconciler.Reconcile(f.t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(f.get())})
 	return f.told, err
 }
 

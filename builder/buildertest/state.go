@@ -64,7 +64,7 @@ func (s *Server) put(k kind, obj client.Object) {
 		event = watch.Added
 	}
 	s.append(k, obj, obj)
-	s.tell(change{s.version, k.gvk, event, obj, before})
+	s.send(change{s.version, k.gvk, event, obj, before})
 }
 
 // drop removes an object. The watch event has its own resource version.
@@ -73,7 +73,7 @@ func (s *Server) drop(k kind, obj client.Object) client.Object {
 	gone := obj.DeepCopyObject().(client.Object)
 	gone.SetResourceVersion(strconv.FormatUint(s.version, 10))
 	s.append(k, gone, nil)
-	s.tell(change{s.version, k.gvk, watch.Deleted, gone, obj})
+	s.send(change{s.version, k.gvk, watch.Deleted, gone, obj})
 	return gone
 }
 

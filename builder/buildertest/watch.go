@@ -71,7 +71,7 @@ func (w *watcher) begin(o *client.ListOptions) error {
 	}
 	if version == "" || version == "0" {
 		for _, obj := range s.list(w.kind.gvk, s.version) {
-			w.tell(change{gvk: w.kind.gvk, kind: watch.Added, object: obj})
+			w.send(change{gvk: w.kind.gvk, kind: watch.Added, object: obj})
 		}
 		s.watchers[w] = struct{}{}
 		return nil
@@ -82,7 +82,7 @@ func (w *watcher) begin(o *client.ListOptions) error {
 	}
 	for _, ch := range s.log {
 		if ch.version > since {
-			w.tell(ch)
+			w.send(ch)
 		}
 	}
 	s.watchers[w] = struct{}{}
@@ -90,15 +90,15 @@ func (w *watcher) begin(o *client.ListOptions) error {
 }
 
 // tell sends a change to all watches. The caller holds the server's lock.
-func (s *Server) tell(ch change) {
+func (s *Server) send(ch change) {
 	s.log = append(s.log, ch)
 	for w := range s.watchers {
-		w.tell(ch)
+		w.send(ch)
 	}
 }
 
 // tell queues a change if the watch selects it. An object that begins or ceases to match the selector is added or deleted.
-func (w *watcher) tell(ch change) {
+func (w *watcher) send(ch change) {
 	if ch.gvk != w.kind.gvk || (w.namespace != "" && ch.object.GetNamespace() != w.namespace) {
 		return
 	}

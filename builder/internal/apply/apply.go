@@ -44,8 +44,8 @@ type Cluster struct {
 	// Marks identifies the owner's children that have no owner reference.
 	Marks marks.Owner
 
-	// Desired has the keys of the pass's desired children. Desire adds to it.
-	Desired *store.Store
+	// DesiredKeys are the keys of the pass's desired children. Desire adds to it.
+	DesiredKeys *store.Store
 	// Find returns the observed object of a key, of any owner; nil if there is none.
 	Find func(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error)
 	// ConfirmOwner returns an error if the owner is gone, so that nothing must be written. The steps call it before writes; creates are
@@ -66,7 +66,7 @@ type slot struct {
 // Allocate allocates the memory for n children at once. Single allocations are a large part of a pass's cost.
 func (c *Cluster) Allocate(n int) {
 	c.slots = make([]slot, n)
-	c.Desired.Grow(n)
+	c.DesiredKeys.Grow(n)
 }
 
 // Apply brings children to their desired state, and returns a Write for each child that it could compare. It tries every child and

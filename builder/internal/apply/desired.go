@@ -51,7 +51,7 @@ func (c *Cluster) Desire(child *Child) (*Desired, error) {
 	if err != nil {
 		return nil, c.Kinds.NoteMissing(k.GVK, err)
 	}
-	if !c.Desired.Put(key) {
+	if !c.DesiredKeys.Put(key) {
 		return nil, fmt.Errorf("%w: %s is desired twice", failure.ErrMisuse, key)
 	}
 	if len(c.slots) == 0 {

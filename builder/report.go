@@ -1,0 +1,316 @@
+package builder
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/status"
+	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/rollout"
+	"github.com/armature-dev/armature/events"
+)
+
+// The last step of a pass reports it: the events of the writes, then the status, then the events of the plan.
+
+// emitResult emits the events of a pass: one for each operation and kind, however many objects there are, and one for a failure,
+// unless it is the last one reported for the scope. The scope is empty, or names a single call of a Builder's CRUD methods. A conflict
+// isn't reported, because the pass is tried again.
+func (e *Engine) emitResult(owner client.Object, scope string, res Result, err error) {
+	if e.dry {
+		return
+	}
+	e.emitChanges(owner, res.Changes)
+	e.emitChanges(owner, res.kept)
+	e.emitContests(owner, res.begun, res.ended)
+	key := memory.Call{Owner: owner.GetUID(), Scope: scope}
+	switch {
+	case err == nil:
+		e.memory.Failures.Forget(key)
+	case isConflict(err):
+	default:
+		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
+			e.emit(owner, ev)
+		}
+	}
+}
+
+func (e *Engine) emitChanges(owner client.Object, changes []Change) {
+	for start := 0; start < len(changes); {
+		end := start + 1
+		for end < len(changes) && sameChange(changes[start], changes[end]) {
+			end++
+		}
+		e.emit(owner, changeEvent(changes[start:end]))
+		for _, change := range changes[start:end] {
+			for _, left := range change.left {
+				e.emit(owner, leftEvent(left, change))
+			}
+		}
+		start = end
+	}
+}
+
+func sameChange(a, b Change) bool {
+	return a.Reason == b.Reason && a.Key.GroupKind() == b.Key.GroupKind()
+}
+
+// emit writes an event about an owner.
+func (e *Engine) emit(owner client.Object, ev events.Event) {
+	events.Emit(e.recorder, owner, ev)
+}
+
+// writeStatus writes the plan's status, with what the builder reports in it. An owner that is gone needs no status. It returns how long
+// the write is postponed, 0 if it isn't, and the owner as the API server stored it, nil if nothing was written.
+func (r *reconciler[T]) writeStatus(
+	ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time,
+) (delay time.Duration, written client.Object, err error) {
+	after, err := statusAfter(owner, plan, res, doErr, now)
+	if err == nil {
+		after = withUndoable(owner, r.withTurn(owner, after, res, doErr))
+	}
+	if err != nil || client.Object(after) == client.Object(owner) {
+		return 0, nil, err
+	}
+	same, err := status.Same(owner, after)
+	if same {
+		r.statusWrites.UpToDate(owner.GetUID())
+	}
+	if err != nil || same {
+		return 0, nil, err
+	}
+	if plan.StatusCanWait > 0 && !plan.DeleteOwner && res.turn == nil && (doErr == nil || isConflict(doErr)) {
+		if left := r.statusWrites.Left(owner.GetUID(), plan.StatusCanWait, r.now()); left > 0 {
+			return left, nil, nil
+		}
+	}
+	written, err = r.engine.patchStatus(ctx, owner, after)
+	if written != nil {
+		r.statusWrites.Wrote(owner.GetUID(), r.now())
+	}
+	return 0, written, err
+}
+
+// statusAfter returns an owner with the status that it should have after a pass. With Report the builder sets the standard conditions.
+// Without it, the plan's conditions are overridden only by a failure, by contested children, and by the completed revision.
+// Plan.Finish comes last.
+func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, now time.Time) (T, error) {
+	if !plan.Report || owner.GetDeletionTimestamp() != nil {
+		after := withContests(owner, reported(owner, plan.Status, err, now), res, err, now)
+		after = withEffects(owner, withoutPause(withRolledOut(owner, after, res, now)), res, now)
+		if plan.Finish != nil && err == nil && len(res.contested()) == 0 {
+			after = withOwnConditions(after)
+			plan.Finish(after, res)
+		}
+		return after, nil
+	}
+	after := plan.Status
+	if kinds.IsNil(after) {
+		after = owner
+	}
+	if _, ok := any(after).(Conditioned); !ok {
+		return owner, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner)
+	}
+	after = withOwnConditions(after)
+	res.SetConditions(any(after).(Conditioned).Conditions(), owner.GetGeneration(), err, now)
+	if plan.Finish != nil {
+		plan.Finish(after, res)
+	}
+	return after, nil
+}
+
+// SetConditions sets the conditions Ready, Progressing and Stalled from the result of a pass and its error. They have the given
+// generation, the same reason (one of package events) and the same message of at most about 2 KiB, which names the objects that the
+// pass waits for. A condition's time changes only with its status, so that the same result changes nothing. A conflict changes nothing
+// either, because it is retried.
+//
+//	Ready        all children are up to date, and ready if the pass checked that (see Builder.AwaitReady)
+//	Progressing  the builder changes something or waits for something
+//	Stalled      nothing changes until someone changes the spec or the cluster
+//	Contested    another writer changes children repeatedly; set only then
+//	Paused       someone has paused the owner; set only then, and the other conditions stay as they are
+//	Undone       someone has undone the last disruptive change; set only then, beside Paused
+//	RolledOut    with phases, after the first completed revision; the message names the last completed one
+func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
+	if isConflict(err) {
+		return
+	}
+	r.setPaused(conditions, generation, now)
+	r.setUndone(conditions, generation, now)
+	if r.paused {
+		return
+	}
+	r.outcome(err).Set(conditions, generation, now)
+	r.setContested(conditions, generation, now)
+	r.setRolledOut(conditions, generation, now)
+}
+
+// outcome returns the end of a pass in one sentence. If there are several causes, it reports the most urgent one.
+func (r Result) outcome(err error) status.Outcome {
+	failed, notReady := len(r.pending(events.ReasonChildFailed)), r.notReady()
+	contested, waiting, halted := r.contested(), r.waiting(), r.rolloutFailure()
+	switch {
+	case err != nil:
+		terminal := IsTerminal(err)
+		return status.Outcome{Progressing: !terminal, Stalled: terminal, Reason: failureReason(err), Message: summarize(err)}
+	case r.Rollout != nil && r.Rollout.State == rollout.RolledBack:
+		return status.Outcome{Progressing: len(notReady)+len(waiting) > 0, Stalled: true, Reason: events.ReasonRolledBack,
+			Message: fmt.Sprintf("revision %s was rolled back to %s: %s%s", r.Rollout.To, r.Rollout.From, r.Rollout.Message, r.advice())}
+	case halted != nil:
+		message := fmt.Sprintf("revision %s: phase %s: %s", r.Rollout.To, halted.Phase, halted)
+		at := r.Rollout.RollsBackAt
+		if at.IsZero() {
+			return status.Outcome{Stalled: true, Reason: events.ReasonRolloutHalted, Message: message}
+		}
+		message += fmt.Sprintf("; to be rolled back to %s at %s", r.Rollout.From, at.UTC().Format(time.RFC3339))
+		return status.Outcome{Progressing: true, Reason: events.ReasonRolloutHalted, Message: message}
+	case len(contested) > 0:
+		return status.Outcome{Stalled: true, Reason: events.ReasonContested, Message: text.List("", contested, ChildStatus.String)}
+	case len(waiting) > 0:
+		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting,
+			Message: text.List("waiting for the deletion of ", waiting, keyOfStatus)}
+	case r.Rollout != nil && (r.Rollout.State == rollout.Progressing || (r.Rollout.State == rollout.Installing && r.Rollout.Phase != "")):
+		slow := slices.DeleteFunc(notReady, func(n ChildStatus) bool { return n.Phase != r.Rollout.Phase })
+		return status.Outcome{Progressing: true, Reason: events.ReasonRollingOut,
+			Message: text.List(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, ChildStatus.String)}
+	case failed > 0:
+		return status.Outcome{Progressing: failed < len(notReady), Stalled: true, Reason: events.ReasonChildFailed,
+			Message: text.List("", r.failedFirst(), ChildStatus.String)}
+	case len(r.pending(events.ReasonEffectFailed)) > 0:
+		return status.Outcome{Progressing: true, Reason: events.ReasonEffectFailed,
+			Message: text.List("", r.pending(events.ReasonEffectFailed), messageOfStatus)}
+	case len(r.planWaitsFor) > 0:
+		return status.Outcome{Progressing: true, Reason: events.ReasonWaiting, Message: r.waitingMessage()}
+	case len(r.pending(events.ReasonEffectPending)) > 0:
+		return status.Outcome{Progressing: true, Reason: events.ReasonEffectPending,
+			Message: text.List("", r.pending(events.ReasonEffectPending), messageOfStatus)}
+	case len(notReady) > 0:
+		return status.Outcome{Progressing: true, Reason: events.ReasonChildrenNotReady,
+			Message: text.List("waiting for ", notReady, ChildStatus.String)}
+	default:
+		return status.Outcome{Ready: true, Reason: events.ReasonReady, Message: "all children are up to date"}
+	}
+}
+
+// reported returns an owner with its desired status: the plan's, overridden by a failure of the pass. It changes neither argument. It
+// doesn't report a conflict, because the pass is retried.
+func reported[T client.Object](owner, planned T, err error, now time.Time) T {
+	after := planned
+	if kinds.IsNil(after) {
+		after = owner
+	}
+	conditioned, ok := any(after).(Conditioned)
+	if !ok || isConflict(err) || (err == nil && !status.HasReport(*conditioned.Conditions())) {
+		return after
+	}
+	after = withOwnConditions(after)
+	conditions := any(after).(Conditioned).Conditions()
+	if err == nil {
+		status.RemoveReport(conditions)
+		return after
+	}
+	failure := status.Failure{Reason: failureReason(err), Message: summarize(err), Terminal: IsTerminal(err)}
+	failure.Report(conditions, *any(owner).(Conditioned).Conditions(), owner.GetGeneration(), now)
+	return after
+}
+
+// withOwnConditions returns a copy of an owner, which must be Conditioned, with its own conditions. It shares the rest with the
+// argument, so that an owner with a large spec costs the same as a small one.
+func withOwnConditions[T client.Object](owner T) T {
+	after := newOwner[T]()
+	reflect.ValueOf(after).Elem().Set(reflect.ValueOf(owner).Elem())
+	theirs, ours := any(owner).(Conditioned).Conditions(), any(after).(Conditioned).Conditions()
+	if ours == theirs { // the conditions are behind a pointer
+		return owner.DeepCopyObject().(T)
+	}
+	*ours = slices.Clone(*theirs)
+	return after
+}
+
+// patchStatus writes a status that differs. It returns the object as the API server stored it, nil if there was nothing to write or the
+// owner is gone.
+func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (client.Object, error) {
+	k, err := e.kinds.Of(after)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := status.Patch(e.inventoryOf(before).ResourceVersion, before, after)
+	if err != nil || patch == nil {
+		return nil, err
+	}
+	obj, err := e.kinds.Empty(k)
+	if err != nil {
+		return nil, err
+	}
+	key := k.Key(before)
+	obj.SetNamespace(key.Namespace)
+	obj.SetName(key.Name)
+	err = e.client.Status().Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(e.name))
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, e.explainNotFound(ctx, before)
+	case err != nil:
+		return nil, &Error{Key: key, Operation: "write status of", cause: err, object: before}
+	}
+	return obj, nil
+}
+
+// explainNotFound returns the cause of a failed status write: nil if the owner is deleted, because it then needs no status, otherwise
+// an error, because its kind has no status subresource. The API server returns the same answer for both.
+func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error {
+	k, err := e.kinds.Of(owner)
+	if err != nil {
+		return err
+	}
+	found, err := e.read(ctx, e.live, k, k.Key(owner))
+	if err != nil || found == nil || found.GetUID() != owner.GetUID() {
+		return err
+	}
+	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.GVK.GroupKind())
+}
+
+// ReportStatus writes the status of an owner from a reconciler of your own. after is the owner, or a copy of it with other changes of
+// the status. ReportStatus sets the standard conditions, as [Result.SetConditions] does from the result of a Builder's Reconcile, and
+// makes one patch with only the difference between the owner's status and that of after, or no request if there is none. It changes
+// neither argument:
+//
+//	after := owner.DeepCopy()
+//	after.Status.Replicas = n
+//	err = engine.ReportStatus(ctx, owner, after, res, err)
+//
+// It doesn't write to an owner that is deleted or terminating. If the object has changed since owner was read, it returns a conflict,
+// and the next pass observes the change.
+func (e *Engine) ReportStatus(ctx context.Context, owner, after Conditioned, res Result, err error) error {
+	if kinds.IsNil(owner) || kinds.IsNil(after) {
+		return fmt.Errorf("%w: the owner is nil", ErrMisuse)
+	}
+	if owner.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	reported, ok := after.DeepCopyObject().(Conditioned)
+	if !ok {
+		return fmt.Errorf("%w: a copy of %T has no conditions", ErrMisuse, after)
+	}
+	res.SetConditions(reported.Conditions(), owner.GetGeneration(), err, e.now())
+	return e.writeChangedStatus(ctx, owner, reported)
+}
+
+// writeChangedStatus writes the status of after, a changed copy of before. If both are equal it makes no request. It changes neither
+// argument.
+func (e *Engine) writeChangedStatus(ctx context.Context, before, after client.Object) error {
+	same, err := status.Same(before, after)
+	if err != nil || same {
+		return err
+	}
+	_, err = e.patchStatus(ctx, before, after)
+	return err
+}
