@@ -15,10 +15,11 @@ import (
 
 // observed has the job's replicas, and the pods that are none of them.
 type observed struct {
-	groups   []*group      // in the order of ranks
-	surplus  []*corev1.Pod // the job's pods of no replica: their index is past the replicas, their type or name is unknown
-	old      []*corev1.Pod // pods of a former attempt of the whole job
-	released []*corev1.Pod // pods that we control and whose labels say that they belong to another job, or to none
+	groups    []*group      // in the order of ranks
+	surplus   []*corev1.Pod // the job's pods of no replica: their index is past the replicas, their type or name is unknown
+	old       []*corev1.Pod // pods of a former attempt of the whole job
+	collected []*corev1.Pod // replicas' pods that the pod garbage collector deletes, unless their node has come back
+	released  []*corev1.Pod // pods that we control and whose labels say that they belong to another job, or to none
 }
 
 // group is the replicas of one type.
@@ -82,6 +83,9 @@ func (p *pass) observe(pods []*corev1.Pod) *observed {
 			o.old = append(o.old, pod)
 		default:
 			g.replicas[index].observe(pod)
+			if isCollected(pod) {
+				o.collected = append(o.collected, pod)
+			}
 			continue
 		}
 		if g != nil {
@@ -134,7 +138,8 @@ func (r *replica) observe(pod *corev1.Pod) {
 	}
 }
 
-// isCollected reports whether the pod garbage collector deletes the pod next, because its node is gone. It marks the pod as failed first.
+// isCollected reports whether the pod garbage collector deletes the pod next, because its node is gone. It marks the pod as failed first,
+// and never deletes it if the node comes back between these two writes.
 func isCollected(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "DeletionByPodGC"

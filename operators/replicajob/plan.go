@@ -73,7 +73,7 @@ func (p *pass) plan(view builder.View) actions {
 		gang, admitted := p.gang(o, view)
 		a.children = append(p.services(o), gang...)
 		failed, left := p.toRecreate(d.restarting)
-		a.deletePods(slices.Concat(o.surplus, o.old, failed))
+		a.deletePods(slices.Concat(o.surplus, o.old, o.collected, failed))
 		a.requeueAfter = lifecycle.Soonest(a.requeueAfter, left)
 		if admitted && d.action == actionRun && !p.isBlocked(o) {
 			a.createPods(p.missingPods(o))
