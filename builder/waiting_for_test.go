@@ -111,7 +111,7 @@ func TestPanicIsReported(t *testing.T) {
 	wrong := true
 	f := newFlowLoop(t, func(*v1alpha1.JobFlow, View) Plan[*v1alpha1.JobFlow] {
 		if wrong {
-			panic("at the disco")
+			panic("a bug in the plan")
 		}
 		return Plan[*v1alpha1.JobFlow]{}
 	})
@@ -122,7 +122,7 @@ func TestPanicIsReported(t *testing.T) {
 		how, reason, message := f.conditions()
 		assert.Equal(t, "F-T", how)
 		assert.Equal(t, "InvalidPlan", reason)
-		assert.Contains(t, message, "at the disco")
+		assert.Contains(t, message, "a bug in the plan")
 		assert.Len(t, told, 1-i)
 	}
 	wrong = false

@@ -116,7 +116,7 @@ func wrongPlans() map[string]wrongPlan {
 			builder.Owned[*batchv1.Job](v)[0].Status.Active++
 			return ownerPlan{}
 		}, []string{"*v1.Job default/there", "status.active"}},
-		"a plan that panics": {func(*appsv1.Deployment, builder.View) ownerPlan { panic("at the disco") }, []string{"panic", "at the disco"}},
+		"a plan that panics": {func(*appsv1.Deployment, builder.View) ownerPlan { panic("a bug") }, []string{"panic", "a bug"}},
 		"a plan that meets a nil": {func(o *appsv1.Deployment, _ builder.View) ownerPlan {
 			o.Spec.Paused = *(*bool)(nil)
 			return ownerPlan{}

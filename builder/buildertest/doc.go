@@ -39,7 +39,8 @@
 //
 // [CrashEverywhere] takes an operator and a [Scenario]. It runs the scenario once without a crash, until nothing changes any more.
 // Then, for each write of that run, it goes on from the state after that write with a new process, as after a crash. In each run the new
-// process must reach the same end state. It must create nothing twice and write to no object of another owner:
+// process must reach the same end state, by itself or through a state from which another of these runs does. It must create nothing twice
+// and write to no object of another owner:
 //
 //	buildertest.CrashEverywhere(t, buildertest.Scenario{
 //		Objects:  []client.Object{flow, world.Node("n1")},

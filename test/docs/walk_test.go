@@ -114,8 +114,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestFeaturesHaveOneEntry: each feature of the walk is entered in the function named.
-func TestFeaturesHaveOneEntry(t *testing.T) {
+// TestFeaturesAreEntered: each feature of the walk is entered in the functions named.
+func TestFeaturesAreEntered(t *testing.T) {
 	features := walkFeature.FindAllStringSubmatch(sectionOf(t, "docs/concepts.md", "One pass in the code"), -1)
 	require.Greater(t, len(features), 5)
 	functions := functionsIn(t, "builder")

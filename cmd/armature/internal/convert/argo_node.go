@@ -204,7 +204,7 @@ var (
 func (f *argoFlow) filled(c field, p *place) map[string]any {
 	object, ok := fill(c.take(), p.params).(map[string]any)
 	if !ok {
-		f.block(p, c, "want a container; it is %#v", c.value)
+		f.block(p, c, "want a container; it is %s", valueText(c.value))
 		return map[string]any{}
 	}
 	f.unfilled(field{c.source, c.path, object}, p)

@@ -88,7 +88,7 @@ func TestNothingRunsThatWouldNot(t *testing.T) {
 		"an approval":                   {`template: approve`, "  - {name: approve, suspend: {}}\n", "create one to approve"},
 		"a resource":                    {`template: apply`, "  - {name: apply, resource: {action: apply}}\n", "it is no container"},
 		"a container that is a number":  {`template: bad`, "  - {name: bad, container: 0}\n", "want a container; it is 0"},
-		"a sidecar that is a text":      {`template: bad`, "  - {name: bad, container: {image: i}, sidecars: [x]}\n", `want a container; it is "x"`},
+		"a sidecar that is a text":      {`template: bad`, "  - {name: bad, container: {image: i}, sidecars: [x]}\n", "it is x"},
 		"no such template":              {`template: none`, "", "there is no template of this name"},
 		"another object's template":     {`templateRef: {name: a, template: b}`, "", "templates of other objects aren't looked for"},
 		"itself":                        {`template: main`, "", "the template contains itself"},

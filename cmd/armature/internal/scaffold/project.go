@@ -95,7 +95,7 @@ func (k Kind) SampleName() string { return "demo" }
 // version.
 func Devcluster(version, tree string) string {
 	if tree != "" {
-		return "$(shell make --silent -C " + tree + " bin/devcluster >&2)" + tree + "/bin/devcluster"
+		return "$(shell $(MAKE) --silent -C " + tree + " bin/devcluster >&2)" + tree + "/bin/devcluster"
 	}
 	return "$(or $(shell command -v devcluster),$(shell go run github.com/armature-dev/armature/devcluster/install@" + version + "))"
 }
