@@ -180,7 +180,7 @@ func (o *Operator[T]) add() error {
 		}
 		b = b.Watches(w.like, w.Handler())
 	}
-	r.throttle, r.share = throttle.NewPasses(), share
+	r.throttle, r.limiter = throttle.NewPasses(), limiter
 	c, err := b.Build(r)
 	o.completed = &completed[T]{controller: c, reconciler: r}
 	if with, ok := o.mgr.(previews); ok { // see package preview
@@ -194,8 +194,8 @@ type previews interface {
 	AddOperator(name string, owner client.Object, diff func(context.Context, types.NamespacedName) (Result, error))
 }
 
-// share is the fair share of the process's CPUs. All operators use the same one.
-var share = fairshare.New(runtime.GOMAXPROCS(0))
+// limiter gives each namespace its fair share of the CPUs. All operators of a process use the same one.
+var limiter = fairshare.New(runtime.GOMAXPROCS(0))
 
 // index indexes children, and the objects that they control, by their owner.
 func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, watches []watch) error {

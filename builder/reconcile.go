@@ -55,7 +55,7 @@ type reconciler[T client.Object] struct {
 
 	statusWrites throttle.Statuses
 	throttle     *throttle.Passes   // nil: every event has its own pass, for tests
-	share        *fairshare.Share   // nil: every plan runs at once, for tests
+	limiter      *fairshare.Limiter // nil: every plan runs at once, for tests
 	inFlight     *inflight.Record   // of the quarantine; nil: none
 	recorder     flight.Recorder    // nil: none
 	former       *former.Settings   // of the former states for an undo; nil: none are kept
@@ -89,11 +89,11 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		}
 		defer running.End()
 	}
-	share, wait := r.share.Begin(req.Namespace, r.now())
+	slot, wait := r.limiter.Begin(req.Namespace, r.now())
 	if wait > 0 { // the plans of the namespace use too much CPU
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	defer func() { share.End(0, r.now()) }() // without effect after the plan has run
+	defer func() { slot.End(0, r.now()) }() // without effect after the plan has run
 	p, err := r.newOperatorPass(owner)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
@@ -114,7 +114,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	begun := r.now()
 	plan, planErr := r.makePlan(ctx, owner, p.view.WithContext(ctx))
 	took := r.now().Sub(begun)
-	share.End(took, r.now())
+	slot.End(took, r.now())
 	if p.err = ctx.Err(); p.err != nil { // the plan may have returned early
 		return reconcile.Result{}, p.err
 	}

@@ -111,13 +111,13 @@ func (e *estimator) apply(ctx context.Context, obj client.Object, patch client.P
 		delete(meta, "uid")
 	}
 	us := fieldmanager.Manager{Name: manager}
-	shares, err := us.Shares(obj.GetManagedFields())
+	managed, err := us.Managed(obj.GetManagedFields())
 	if err != nil {
 		return err
 	}
 	merged := merge.Run(merge.Objects{
-		Live: live, Desired: desired, Ours: shares.Ours, Others: shares.Others,
-		Fixed: shares.Subresources.Union(fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"))), Plain: merge.IsPlain,
+		Live: live, Desired: desired, Ours: managed.Ours, Others: managed.Others,
+		Fixed: managed.Subresources.Union(fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"))), Plain: merge.IsPlain,
 		// What was created and never applied owns the API server's defaults as well, and only the server can distinguish them.
 		Drift: !us.HasApplied(obj.GetManagedFields()),
 	}).Object

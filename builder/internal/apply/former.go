@@ -85,11 +85,11 @@ func (c *Cluster) formerOf(
 	if d != nil {
 		manager, desired, ignored = c.fieldManager(d), d.fields, d.ignored
 	}
-	shares, err := manager.Shares(observed.GetManagedFields())
+	managed, err := manager.Managed(observed.GetManagedFields())
 	if err != nil {
 		return nil, nil, err
 	}
-	fields := former.Fields(stored, desired, paths.Without(shares.Ours, ignored))
+	fields := former.Fields(stored, desired, paths.Without(managed.Ours, ignored))
 	fields["apiVersion"], fields["kind"] = k.GVK.ToAPIVersionAndKind()
 	meta, _ := fields["metadata"].(map[string]any)
 	if meta == nil {

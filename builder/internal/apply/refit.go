@@ -46,15 +46,15 @@ func (w *Write) newRefit(c *Cluster, fresh client.Object, release bool) (*refit,
 	if err != nil {
 		return nil, err
 	}
-	shares, err := c.fieldManager(w.Desired).Shares(w.Observed.GetManagedFields())
+	managed, err := c.fieldManager(w.Desired).Managed(w.Observed.GetManagedFields())
 	if err != nil {
 		return nil, err
 	}
 	o := merge.Objects{
-		Live: live, Desired: w.withoutDigest(), Ignored: w.Desired.ignored, Ours: shares.Ours, Others: shares.Others,
+		Live: live, Desired: w.withoutDigest(), Ignored: w.Desired.ignored, Ours: managed.Ours, Others: managed.Others,
 		Drift: !w.isDesiredChanged() && !w.adopts, Release: release,
 		// The number of replicas belongs to an autoscaler or a person, even if no manager owns it.
-		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")).Union(shares.Subresources),
+		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")).Union(managed.Subresources),
 		Plain: merge.IsPlain,
 	}
 	if fresh != nil {

@@ -149,16 +149,16 @@ func (m Manager) Leftovers(entries []metav1.ManagedFieldsEntry, controller types
 	return created.Difference(kept), kept, nil
 }
 
-// Shares are the fields of an object by manager.
-type Shares struct {
+// Managed are the fields of an object by manager.
+type Managed struct {
 	Ours         *fieldpath.Set // the builder's, and those that it takes over
 	Others       *fieldpath.Set // with those of subresources
 	Subresources *fieldpath.Set
 }
 
-// Shares returns the fields of an object by manager.
-func (m Manager) Shares(entries []metav1.ManagedFieldsEntry) (Shares, error) {
-	s := Shares{fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()}
+// Managed returns the fields of an object by manager.
+func (m Manager) Managed(entries []metav1.ManagedFieldsEntry) (Managed, error) {
+	s := Managed{fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()}
 	for _, entry := range entries {
 		set, err := Fields(entry)
 		if err != nil {

@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/resource"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 )
 
 // patience bounds how long a shell waits for the cluster.
@@ -57,21 +58,8 @@ func complete(list func(kind string) []string, kinds, args []string, toComplete 
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// names lists the objects of a kind, as many as fit one answer.
+// names lists the names of a kind's objects, as far as the API server answers before the user stops waiting.
 func names(kube *genericclioptions.ConfigFlags, kind string) []string {
 	*kube.Timeout = patience
-	namespace, _, err := kube.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		return nil
-	}
-	infos, err := resource.NewBuilder(kube).Unstructured().NamespaceParam(namespace).DefaultNamespace().
-		ResourceTypeOrNameArgs(true, kind).Latest().Flatten().Do().Infos()
-	if err != nil {
-		return nil
-	}
-	var all []string
-	for _, info := range infos {
-		all = append(all, info.Name)
-	}
-	return all
+	return connect.Names(kube, kind)
 }

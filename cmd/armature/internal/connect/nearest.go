@@ -60,14 +60,14 @@ func WithNearest(flags *genericclioptions.ConfigFlags, err error) error {
 	if missing.Group != "" {
 		kind += "." + missing.Group
 	}
-	if hint := DidYouMean(missing.Name, missing.Kind+"/", names(flags, kind)); hint != "" {
+	if hint := DidYouMean(missing.Name, missing.Kind+"/", Names(flags, kind)); hint != "" {
 		return fmt.Errorf("%w%s", err, hint)
 	}
 	return err
 }
 
-// names lists the objects of a kind; none if that can't be done, since they only help.
-func names(flags *genericclioptions.ConfigFlags, kind string) []string {
+// Names lists the names of a kind's objects. If that fails the list is empty, because the names are only a help.
+func Names(flags *genericclioptions.ConfigFlags, kind string) []string {
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil

@@ -40,7 +40,7 @@ func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
 	l, err := o.newReconciler()
 	require.NoError(t, err)
 	l.now = func() time.Time { return now }
-	l.share = fairshare.New(2)
+	l.limiter = fairshare.New(2)
 	pass := func(namespace, name string) time.Duration {
 		res, err := l.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
 		require.NoError(t, err)

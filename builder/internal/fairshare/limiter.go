@@ -19,8 +19,8 @@ const (
 	maxNamespaces = 4096
 )
 
-// Share decides which plans may run. A nil one lets all run; the zero value is not usable, see [New].
-type Share struct {
+// Limiter decides which plans may run. A nil one lets all run; the zero value is not usable, see [New].
+type Limiter struct {
 	atOnce int // expensive plans
 
 	mu         sync.Mutex
@@ -34,57 +34,57 @@ type usage struct {
 	expensive time.Time // when the last expensive plan ended; zero: never
 	running   int
 	limited   bool // the plan that runs counts as an expensive one
-	putOff    int  // delayed owners, since a plan began
+	delayed   int  // delayed owners, since a plan began
 }
 
-// New returns a Share of the given number of CPUs.
-func New(cpus int) *Share {
-	return &Share{atOnce: max(1, cpus/2), namespaces: map[string]*usage{}}
+// New returns a Limiter of the given number of CPUs.
+func New(cpus int) *Limiter {
+	return &Limiter{atOnce: max(1, cpus/2), namespaces: map[string]*usage{}}
 }
 
-// Turn is a plan that may run. It must be ended.
-type Turn struct {
-	share     *Share // nil: it has ended, or isn't limited
+// Slot is a plan that may run. It must be ended.
+type Slot struct {
+	limiter   *Limiter // nil: it has ended, or isn't limited
 	namespace string
 }
 
-// Begin returns the turn of a plan of a namespace if it may run now, otherwise the delay until the next attempt.
-func (s *Share) Begin(namespace string, now time.Time) (Turn, time.Duration) {
-	if s == nil {
-		return Turn{}, 0
+// Begin returns the slot of a plan of a namespace if it may run now, otherwise the delay until the next attempt.
+func (l *Limiter) Begin(namespace string, now time.Time) (Slot, time.Duration) {
+	if l == nil {
+		return Slot{}, 0
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	u := s.of(namespace)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(namespace)
 	limited := !u.expensive.IsZero() && now.Sub(u.expensive) < remembered
-	if (limited || !u.known) && u.running > 0 || limited && s.running >= s.atOnce {
-		u.putOff++
-		return Turn{}, min(time.Duration(u.putOff)*retryAfter, maxWait)
+	if (limited || !u.known) && u.running > 0 || limited && l.running >= l.atOnce {
+		u.delayed++
+		return Slot{}, min(time.Duration(u.delayed)*retryAfter, maxWait)
 	}
-	u.putOff = 0
+	u.delayed = 0
 	u.running++
 	if limited {
 		u.limited = true
-		s.running++
+		l.running++
 	}
-	return Turn{s, namespace}, 0
+	return Slot{l, namespace}, 0
 }
 
 // End takes the duration of the plan. Only the first call has an effect.
-func (t *Turn) End(took time.Duration, now time.Time) {
-	s := t.share
-	if s == nil {
+func (s *Slot) End(took time.Duration, now time.Time) {
+	l := s.limiter
+	if l == nil {
 		return
 	}
-	t.share = nil
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	u := s.of(t.namespace)
+	s.limiter = nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(s.namespace)
 	u.known = true
 	u.running--
 	if u.limited {
 		u.limited = false
-		s.running--
+		l.running--
 	}
 	if took >= expensive {
 		u.expensive = now
@@ -92,18 +92,18 @@ func (t *Turn) End(took time.Duration, now time.Time) {
 }
 
 // of returns the record of a namespace. If there are too many it drops some.
-func (s *Share) of(namespace string) *usage {
-	u := s.namespaces[namespace]
+func (l *Limiter) of(namespace string) *usage {
+	u := l.namespaces[namespace]
 	if u == nil {
-		if len(s.namespaces) >= maxNamespaces {
-			for name, other := range s.namespaces {
+		if len(l.namespaces) >= maxNamespaces {
+			for name, other := range l.namespaces {
 				if other.running == 0 {
-					delete(s.namespaces, name)
+					delete(l.namespaces, name)
 				}
 			}
 		}
 		u = &usage{}
-		s.namespaces[namespace] = u
+		l.namespaces[namespace] = u
 	}
 	return u
 }

@@ -1,0 +1,135 @@
+package fairshare
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// begin begins a plan and returns its slot, or how long it is put off.
+func begin(l *Limiter, namespace string, now time.Time) (*Slot, time.Duration) {
+	slot, wait := l.Begin(namespace, now)
+	return &slot, wait
+}
+
+func wait(l *Limiter, namespace string, now time.Time) time.Duration {
+	_, wait := l.Begin(namespace, now)
+	return wait
+}
+
+// plan runs a plan that takes so long.
+func plan(t *testing.T, l *Limiter, namespace string, took time.Duration, now time.Time) {
+	slot, wait := begin(l, namespace, now)
+	require.Zero(t, wait)
+	slot.End(took, now)
+	slot.End(time.Hour, now) // of no effect
+}
+
+func TestCheapPlansNeverWait(t *testing.T) {
+	l := New(2)
+	plan(t, l, "busy", time.Second, start)
+	plan(t, l, "other", time.Millisecond, start)
+	require.Zero(t, wait(l, "busy", start))
+	for range 100 {
+		assert.Zero(t, wait(l, "other", start), "beside an expensive plan, and beside each other")
+	}
+}
+
+func TestExpensivePlansRunOneAtATime(t *testing.T) {
+	l := New(2)
+	for _, namespace := range []string{"a", "b"} {
+		plan(t, l, namespace, time.Second, start)
+	}
+	slot, _ := begin(l, "a", start)
+	assert.NotZero(t, wait(l, "a", start), "its own plan runs")
+	assert.NotZero(t, wait(l, "b", start), "one of two CPUs is for cheap plans")
+	slot.End(time.Second, start)
+	assert.Zero(t, wait(l, "b", start))
+}
+
+func TestHalfOfTheCPUsAreForExpensivePlans(t *testing.T) {
+	l := New(8)
+	ran := 0
+	for i := range 8 {
+		plan(t, l, fmt.Sprint(i), time.Second, start)
+	}
+	for i := range 8 {
+		if wait(l, fmt.Sprint(i), start) == 0 {
+			ran++
+		}
+	}
+	assert.Equal(t, 4, ran)
+}
+
+func TestTheFirstPlanOfANamespaceRunsAlone(t *testing.T) {
+	l := New(2)
+	slot, _ := begin(l, "new", start)
+	assert.NotZero(t, wait(l, "new", start), "it isn't known yet how long its plans take")
+	slot.End(time.Millisecond, start)
+	assert.Zero(t, wait(l, "new", start))
+	assert.Zero(t, wait(l, "new", start))
+}
+
+func TestAnExpensiveNamespaceIsForgiven(t *testing.T) {
+	l := New(2)
+	plan(t, l, "a", time.Second, start)
+	later := start.Add(remembered)
+	require.Zero(t, wait(l, "a", later))
+	assert.Zero(t, wait(l, "a", later))
+}
+
+func TestWhoIsPutOffComesBackOneAfterAnother(t *testing.T) {
+	l := New(2)
+	plan(t, l, "a", time.Second, start)
+	slot, _ := begin(l, "a", start)
+	var before time.Duration
+	for range 100 {
+		delay := wait(l, "a", start)
+		assert.Greater(t, delay, before)
+		before = delay
+	}
+	for range 10_000 {
+		assert.LessOrEqual(t, wait(l, "a", start), maxWait)
+	}
+	slot.End(time.Second, start)
+	require.Zero(t, wait(l, "a", start))
+	assert.Equal(t, retryAfter, wait(l, "a", start), "counted again from each plan")
+}
+
+// A plan that began when its namespace was cheap ends after another one has made it expensive.
+func TestPlansThatBeganBeforeTheLimitAreNotCounted(t *testing.T) {
+	l := New(2)
+	plan(t, l, "a", 0, start)
+	first, _ := begin(l, "a", start)
+	second, _ := begin(l, "a", start)
+	first.End(time.Second, start)
+	second.End(time.Second, start)
+	require.Zero(t, l.running)
+	third, delay := begin(l, "a", start)
+	require.Zero(t, delay)
+	require.Equal(t, 1, l.running)
+	third.End(time.Second, start)
+	require.Zero(t, l.running)
+}
+
+func TestNamespacesAreForgotten(t *testing.T) {
+	l := New(2)
+	require.Zero(t, wait(l, "running", start))
+	for i := range 3 * maxNamespaces {
+		plan(t, l, fmt.Sprint(i), time.Second, start)
+	}
+	assert.LessOrEqual(t, len(l.namespaces), maxNamespaces)
+	assert.NotZero(t, wait(l, "running", start))
+}
+
+func TestANilLimiterLetsAllRun(t *testing.T) {
+	var l *Limiter
+	slot, delay := begin(l, "a", start)
+	assert.Zero(t, delay)
+	slot.End(time.Second, start)
+}
