@@ -2,7 +2,6 @@ package builder
 
 import (
 	"context"
-	"errors"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,8 +23,12 @@ import (
 // Before a pass disrupts children, it keeps their state for an undo: see package undo. The order makes that safe. The builder creates the
 // ControllerRevision, then names it in the owner's status, and only a pass that finds it there changes the children.
 
-// errKeptFirst ends a pass that has kept the state of children instead of changing them.
-var errKeptFirst = errors.New("the former state of the children is kept; the next pass changes them")
+// keptFirst is the error that ends a pass which has kept the state of children, under this name, instead of changing them.
+type keptFirst string
+
+func (keptFirst) Error() string {
+	return "the former state of the children is kept; the next pass changes them"
+}
 
 // keepFormers lets the pass keep the state of children before it disrupts them. An owner without conditions has no undo, because the
 // name of the state would have no record.
@@ -112,8 +115,8 @@ func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
 	return p.keep(ctx, children)
 }
 
-// keep makes sure that the state that the owner's status names has these children. It returns errKeptFirst if the status must name
-// another one first.
+// keep makes sure that the state that the owner's status names has these children. It returns a [keptFirst] if the status must
+// name another one first.
 func (p *pass) keep(ctx context.Context, children []former.Child) error {
 	recorded := undoableIn(*p.owner.(Conditioned).Conditions())
 	state := former.State{
@@ -141,8 +144,7 @@ func (p *pass) keep(ctx context.Context, children []former.Child) error {
 		return err
 	}
 	p.engine.memory.Steady.Remove(p.owner.GetUID())
-	p.keptFormer = name
-	return errKeptFirst
+	return keptFirst(name)
 }
 
 // createFormer creates the ControllerRevision of a state, unless it exists.
@@ -240,11 +242,11 @@ func isFormer(object client.Object, controller string) bool {
 }
 
 // recordFormer writes the name of the kept state to the owner's status. It runs instead of the rest of a pass.
-func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
+func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T, kept keptFirst) (reconcile.Result, error) {
 	r.engine.emitResult(owner, "", p.finish(nil), nil)
 	after := withOwnConditions(owner)
 	meta.SetStatusCondition(any(after).(Conditioned).Conditions(), metav1.Condition{
-		Type: events.ConditionUndoable, Status: metav1.ConditionTrue, Reason: events.ReasonStateKept, Message: p.keptFormer,
+		Type: events.ConditionUndoable, Status: metav1.ConditionTrue, Reason: events.ReasonStateKept, Message: string(kept),
 		ObservedGeneration: owner.GetGeneration(), LastTransitionTime: metav1.NewTime(r.now()),
 	})
 	p.err = r.engine.writeChangedStatus(ctx, owner, after)

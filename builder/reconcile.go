@@ -140,8 +140,8 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		}
 		doErr = errors.Join(planErr, carryOut(ctx))
 	}
-	if p.keptFormer != "" { // before the children are disrupted, the status must name their former state
-		return r.recordFormer(ctx, p, owner)
+	if kept, ok := errors.AsType[keptFirst](doErr); ok { // before the children are disrupted, the status must name their former state
+		return r.recordFormer(ctx, p, owner, kept)
 	}
 	if r.byName != nil {
 		r.learnByName(p.pass, doErr)
@@ -321,9 +321,8 @@ type pass struct {
 
 	effects *effect.Performers // nil: the operator has no external effects
 
-	undo       *former.Settings // nil: the pass keeps no former state
-	pruned     bool             // the pass came to its end
-	keptFormer string           // the name of the state that the pass has kept instead of changing children
+	undo   *former.Settings // nil: the pass keeps no former state
+	pruned bool             // the pass came to its end
 
 	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
 	requests  flight.Requests            // of a recorded pass
