@@ -106,10 +106,10 @@ func jobSuccessPolicy(s *session) {
 }
 
 func jobPodFailurePolicy(s *session) {
-	job := s.batchJob("fail-job", 42, func(o *batchv1.JobSpec) { o.PodFailurePolicy = onExitCode(batchv1.PodFailurePolicyActionFailJob, 42) })
+	job := s.batchJob("fail-job", 42, func(o *batchv1.JobSpec) { o.PodFailurePolicy = onExitCode42(batchv1.PodFailurePolicyActionFailJob) })
 	s.showJob("FailJob", awaits(s, "the end", job, hasEnded))
 	job = s.batchJob("ignore", 42, func(o *batchv1.JobSpec) {
-		o.PodFailurePolicy, o.BackoffLimit = onExitCode(batchv1.PodFailurePolicyActionIgnore, 42), new(int32(0))
+		o.PodFailurePolicy, o.BackoffLimit = onExitCode42(batchv1.PodFailurePolicyActionIgnore), new(int32(0))
 	})
 	awaits(s, "a second pod", job, func(o *batchv1.Job) bool { return len(s.podsOf(o)) > 1 })
 	job = awaits(s, "no counted failure", job, func(o *batchv1.Job) bool { return o.Status.Failed == 0 })

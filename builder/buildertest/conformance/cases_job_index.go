@@ -32,10 +32,11 @@ func (s *session) failsIn(job string, index, code int) corev1.Container {
 	return c
 }
 
-func onExitCode(action batchv1.PodFailurePolicyAction, code int32) *batchv1.PodFailurePolicy {
+// onExitCode42 is the policy for pods that exit with 42.
+func onExitCode42(action batchv1.PodFailurePolicyAction) *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 		Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{code},
+			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42},
 		},
 	}}}
 }
@@ -52,7 +53,7 @@ func jobBackoffLimitPerIndex(s *session) {
 	})
 	ignored := s.batchJob("ignored", 0, func(o *batchv1.JobSpec) {
 		perIndex(o, 0, 2)
-		o.PodFailurePolicy = onExitCode(batchv1.PodFailurePolicyActionIgnore, 42)
+		o.PodFailurePolicy = onExitCode42(batchv1.PodFailurePolicyActionIgnore)
 		o.Template.Spec.Containers[0] = s.failsAtFirst("ignored", 42, batchv1.JobIndexIgnoredFailureCountAnnotation)
 	})
 	waits := func(o *batchv1.Job) bool { return o.Status.CompletedIndexes != "" && o.Status.Active == 0 }
@@ -76,7 +77,7 @@ func jobMaxFailedIndexes(s *session) {
 func jobFailIndex(s *session) {
 	job := s.batchJob("fail-index", 0, func(o *batchv1.JobSpec) {
 		perIndex(o, 3, 2)
-		o.PodFailurePolicy = onExitCode(batchv1.PodFailurePolicyActionFailIndex, 42)
+		o.PodFailurePolicy = onExitCode42(batchv1.PodFailurePolicyActionFailIndex)
 		o.Template.Spec.Containers[0] = s.failsIn("fail-index", 0, 42)
 	})
 	s.showJob("the index fails at once", awaits(s, "the end", job, hasEnded))
