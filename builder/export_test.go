@@ -3,6 +3,7 @@ package builder
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -11,6 +12,10 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/turns"
 )
+
+// SimulatedClient returns a client of a new simulated API server, which keeps objects without an owner. The external tests set it,
+// because package buildertest imports this one.
+var SimulatedClient func(*runtime.Scheme) client.WithWatch
 
 // NotReady returns the children of a result that aren't ready.
 func NotReady(r Result) []ChildStatus { return r.notReady() }

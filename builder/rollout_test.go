@@ -13,13 +13,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -33,7 +31,7 @@ import (
 
 var phaseNames = []string{"controller", "broker", "server"}
 
-// town is an owner with a Deployment in each phase, of an image each, on a fake client that counts generations.
+// town is an owner with a Deployment in each phase, of an image each, on a simulated API server.
 type town struct {
 	t       *testing.T
 	e       *Engine
@@ -71,8 +69,7 @@ func (w *town) restart(c client.Client) {
 		known := runtime.NewScheme()
 		require.NoError(w.t, scheme.AddToScheme(known))
 		require.NoError(w.t, v1alpha1.AddToScheme(known))
-		c = fake.NewClientBuilder().WithScheme(known).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(known)).
-			WithStatusSubresource(&appsv1.Deployment{}).WithReturnManagedFields().WithInterceptorFuncs(w.funcs()).Build()
+		c = interceptor.NewClient(SimulatedClient(known), w.funcs())
 	}
 	w.e = newEngine(c, Options{Name: "test", Recorder: w}, func() time.Time { return w.now }, 1)
 }
@@ -92,28 +89,21 @@ func (w *town) funcs() interceptor.Funcs {
 			if err := w.write("create", obj); err != nil {
 				return err
 			}
-			obj.SetUID(types.UID("uid-" + obj.GetName()))
-			obj.SetGeneration(1)
 			return c.Create(ctx, obj, opts...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-			if patch.Type() == types.JSONPatchType {
-				return nil // the record of fields, which the fake doesn't keep as a server does
+			if patch.Type() != types.JSONPatchType { // the record of fields comes before an apply
+				if err := w.write("patch", obj); err != nil {
+					return err
+				}
 			}
-			if err := w.write("patch", obj); err != nil {
-				return err
-			}
-			if err := c.Patch(ctx, obj, patch, opts...); err != nil || patch.Type() != types.ApplyPatchType {
-				return err
-			}
-			obj.SetGeneration(obj.GetGeneration() + 1)
-			return c.Update(ctx, obj)
+			return c.Patch(ctx, obj, patch, opts...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
 			if err := w.write("delete", obj); err != nil {
 				return err
 			}
-			return c.Delete(ctx, obj)
+			return c.Delete(ctx, obj, opts...)
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
@@ -25,7 +26,11 @@ type migratingTown struct {
 func newMigratingTown(t *testing.T) *migratingTown {
 	w := &migratingTown{newTown(t), "s1"}
 	w.change = func(b *Builder) {
-		b.Object(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "migrate"}}, RunOnce(w.schema), InPhase("controller"))
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "migrate"}}
+		job.Spec.Template.Spec = corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "migrate", Image: "app:1"}},
+		}
+		b.Object(job, RunOnce(w.schema), InPhase("controller"))
 	}
 	return w
 }
@@ -34,6 +39,13 @@ func (w *migratingTown) jobs() []batchv1.Job {
 	var list batchv1.JobList
 	require.NoError(w.t, w.e.client.List(w.t.Context(), &list))
 	return list.Items
+}
+
+// deleteJobs deletes all Jobs as kubectl does.
+func (w *migratingTown) deleteJobs() {
+	for _, job := range w.jobs() {
+		require.NoError(w.t, w.e.client.Delete(w.t.Context(), &job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	}
 }
 
 // end ends the Jobs that run.
@@ -83,7 +95,7 @@ func TestAFailedRunHaltsTheFirstInstall(t *testing.T) {
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status, "Stalled")
 	assert.Contains(t, w.told, "RolloutHalted")
 	assert.Equal(t, "v1 - -", w.running())
-	require.NoError(t, w.e.client.Delete(t.Context(), &w.jobs()[0]))
+	w.deleteJobs()
 	res = w.pass()
 	assert.Nil(t, res.rolloutFailure())
 	assert.Len(t, w.jobs(), 1)
@@ -110,10 +122,7 @@ func TestRollbackPastARun(t *testing.T) {
 	assert.NotContains(t, res.Rollout.Message, first)
 	res = w.pass()
 	assert.Equal(t, "v1 v1 v1", w.running())
-	jobs := w.jobs()
-	for _, job := range jobs {
-		require.NoError(t, w.e.client.Delete(t.Context(), &job))
-	}
+	w.deleteJobs()
 	w.settle(phaseNames...)
 	w.pass()
 	assert.Empty(t, w.jobs(), "neither runs again")
@@ -249,10 +258,7 @@ func TestRunsDuringARollback(t *testing.T) {
 	assert.Equal(t, "runs", w.job("s2"))
 	w.end(batchv1.JobComplete)
 	w.pass()
-	jobs := w.jobs()
-	for _, job := range jobs {
-		require.NoError(t, w.e.client.Delete(t.Context(), &job))
-	}
+	w.deleteJobs()
 	w.want("v3")
 	w.pass()
 	assert.Empty(t, w.jobs(), "s2 is on record")

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +20,12 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/world"
 )
+
+func init() {
+	builder.SimulatedClient = func(s *runtime.Scheme) client.WithWatch {
+		return buildertest.NewServer(s, buildertest.WithManualGarbageCollection()).Client("test")
+	}
+}
 
 // A Deployment plays the owner: it is a built-in kind with a status.
 type (

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -19,20 +20,19 @@ import (
 func TestACrashOfTheFirstInstall(t *testing.T) {
 	s := perform(t, threeTypes("v1", "bad", "v1")+"onFailure: Rollback\nupgradeTimeout: 5m\n")
 	s.pass()
-	pod := s.crash("t-store")
+	s.rollOut("t-store")
 	s.pass()
 	s.step(time.Hour)
 	s.pass()
 	assert.Equal(t, "v1 bad v1", s.images())
 	assert.Equal(t, v1beta1.ClusterInstalling, s.town().Status.Phase)
 	assert.Equal(t, v1beta1.NodeTypeFailed, s.town().Status.NodeTypes[1].State)
-	assert.Contains(t, s.condition(events.ConditionReady).Message, "node store: pod t-store-0: container c: CrashLoopBackOff")
+	assert.Contains(t, s.condition(events.ConditionReady).Message, "node store: pod t-store-0: container store: CrashLoopBackOff")
 	assert.Equal(t, metav1.ConditionTrue, s.condition(events.ConditionStalled).Status)
 
 	s.describe(threeTypes("v1", "v2", "v1"))
 	s.pass()
 	assert.Equal(t, "v1 v2 v1", s.images())
-	require.NoError(t, s.world.Delete(t.Context(), pod))
 	s.settle()
 	assert.Equal(t, v1beta1.ClusterRunning, s.town().Status.Phase)
 	assert.Nil(t, s.town().Status.Upgrade, "it was installed, not upgraded")
@@ -41,14 +41,18 @@ func TestACrashOfTheFirstInstall(t *testing.T) {
 // What crashes without an upgrade is told of, and nothing is changed.
 func TestACrashWithoutAnUpgrade(t *testing.T) {
 	s := installed(t)
-	pod := s.crash("t-store")
+	require.NoError(t, s.cluster.Script("t-store-0", exitsAtOnce))
+	s.rollOut()
 	s.pass()
 	assert.Empty(t, s.pass())
 	assert.Equal(t, v1beta1.ClusterRunning, s.town().Status.Phase)
 	assert.Equal(t, metav1.ConditionFalse, s.condition(events.ConditionReady).Status)
 	assert.Contains(t, s.condition(events.ConditionReady).Message, "node store: pod t-store-0")
 
-	require.NoError(t, s.world.Delete(t.Context(), pod))
+	require.NoError(t, s.cluster.Script("t-store-0", world.Script{}))
+	s.step(time.Minute) // until its container starts again
+	s.rollOut()
+	s.step(time.Minute) // until it counts as up
 	s.settle()
 	assert.Equal(t, metav1.ConditionTrue, s.condition(events.ConditionReady).Status)
 }
@@ -98,11 +102,10 @@ func TestARollbackIsFinalUntilTheNodesChange(t *testing.T) {
 	s := installed(t)
 	s.describe(bad + "onFailure: Rollback\nupgradeTimeout: 5m\n")
 	s.pass()
-	pod := s.crash("t-store")
+	s.rollOut("t-store")
 	s.pass()
 	s.step(6 * time.Minute)
 	s.pass()
-	require.NoError(t, s.world.Delete(t.Context(), pod))
 	s.settle()
 	require.Equal(t, v1beta1.ClusterRolledBack, s.town().Status.Phase)
 	s.describe(bad + "onFailure: Rollback\nupgradeTimeout: 1h\n")

@@ -9,27 +9,37 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/events"
 )
 
-// stage is a town on an API server in memory, and its operator.
+// stage is a town in a simulated cluster, and its operator, whose passes the test runs one by one. Pods of the image "bad" crash.
 type stage struct {
 	*testing.T
 	server     *buildertest.Server
+	cluster    *world.World
 	ours       *buildertest.Client
-	world      *buildertest.Client
+	others     *buildertest.Client
 	reconciler reconcile.Reconciler
 }
+
+// withoutDelay makes pods count as available as soon as they are ready, so that only the test moves the clock.
+func withoutDelay(o *Town) *Town {
+	for i := range o.Spec.K8sConfigGroup {
+		o.Spec.K8sConfigGroup[i].MinReadySeconds = new(int32(0))
+	}
+	return o
+}
+
+var exitsAtOnce = world.Script{Ends: true, ExitCode: 1}
 
 var townRequest = reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "t"}}
 
@@ -43,8 +53,15 @@ func newTown(t testing.TB, spec string) *Town {
 
 func perform(t *testing.T, spec string, objs ...client.Object) *stage {
 	t.Helper()
-	s := &stage{T: t, server: buildertest.NewServer(townScheme(), withTowns, buildertest.WithObjects(append(objs, newTown(t, spec))...))}
-	s.ours, s.world = s.server.Client("operator"), s.server.Client("world")
+	objs = append(objs, withoutDelay(newTown(t, spec)), world.Node("n1"))
+	s := &stage{T: t, server: buildertest.NewServer(townScheme(), withTowns, buildertest.WithObjects(objs...))}
+	s.ours, s.others = s.server.Client("operator"), s.server.Client("others")
+	s.cluster = world.New(s.server, world.Options{Pods: func(pod *corev1.Pod) world.Script {
+		if pod.Spec.Containers[0].Image == "bad" {
+			return exitsAtOnce
+		}
+		return world.Script{}
+	}})
 	s.restart()
 	return s
 }
@@ -113,41 +130,22 @@ func (s *stage) settle() {
 	require.Fail(s, "it does not settle")
 }
 
-// rollOut lets workloads become ready, by name or all of them. (The pods of a simulated cluster would cost seconds with hundreds of nodes.)
+// rollOut lets the cluster act until it rests: on the pods of workloads by name, or on everything.
 func (s *stage) rollOut(names ...string) {
 	s.Helper()
-	var sets appsv1.StatefulSetList
-	var deployments appsv1.DeploymentList
-	var daemons appsv1.DaemonSetList
-	var budgets policyv1.PodDisruptionBudgetList
-	for _, list := range []client.ObjectList{&sets, &deployments, &daemons, &budgets} {
-		require.NoError(s, s.world.List(s.Context(), list))
+	if len(names) == 0 {
+		require.NoError(s, s.cluster.Settle(s.Context()))
+		return
 	}
-	var ready []client.Object
-	for i := range sets.Items {
-		ready = append(ready, readySet(&sets.Items[i]))
-	}
-	for i := range deployments.Items {
-		d := &deployments.Items[i]
-		n := ptr.Deref(d.Spec.Replicas, 1)
-		d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
-		ready = append(ready, d)
-	}
-	for i := range daemons.Items {
-		d := &daemons.Items[i]
-		d.Status = appsv1.DaemonSetStatus{
-			ObservedGeneration: d.Generation, DesiredNumberScheduled: 1, CurrentNumberScheduled: 1, UpdatedNumberScheduled: 1,
-			NumberReady: 1, NumberAvailable: 1,
-		}
-		ready = append(ready, d)
-	}
-	for i := range budgets.Items {
-		budgets.Items[i].Status.ObservedGeneration = budgets.Items[i].Generation
-		ready = append(ready, &budgets.Items[i])
-	}
-	for _, obj := range ready {
-		if obj.GetDeletionTimestamp() == nil && (len(names) == 0 || slices.Contains(names, obj.GetName())) {
-			require.NoError(s, s.world.Status().Update(s.Context(), obj))
+	for ran := true; ran; {
+		ran = false
+		steps, err := s.cluster.Steps()
+		require.NoError(s, err)
+		for _, step := range steps {
+			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(step.Name, name) }) {
+				require.NoError(s, step.Run(s.Context()))
+				ran = true
+			}
 		}
 	}
 }
@@ -163,23 +161,7 @@ func (s *stage) describe(spec string) {
 	o := s.town()
 	o.Spec = TownSpec{}
 	require.NoError(s, yaml.Unmarshal([]byte(spec), &o.Spec))
-	require.NoError(s, s.world.Update(s.Context(), o))
-}
-
-// crash lets a pod of a StatefulSet's newest template crash.
-func (s *stage) crash(set string) *corev1.Pod {
-	s.Helper()
-	w := get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: set}})
-	pod := crashing(set+"-0", w.Spec.Template.Annotations[AnnotationRevision], metav1.OwnerReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: set, UID: w.UID})
-	pod.Labels = w.Spec.Template.Labels
-	pod.Spec = w.Spec.Template.Spec
-	status := pod.Status
-	require.NoError(s, s.world.Create(s.Context(), pod))
-	pod.Status = status
-	require.NoError(s, s.world.Status().Update(s.Context(), pod))
-	w.Status = appsv1.StatefulSetStatus{ObservedGeneration: w.Generation, Replicas: 2, ReadyReplicas: 1, CurrentRevision: "r", UpdateRevision: "s"}
-	require.NoError(s, s.world.Status().Update(s.Context(), w))
-	return pod
+	require.NoError(s, s.others.Update(s.Context(), withoutDelay(o)))
 }
 
 func (s *stage) condition(kind string) metav1.Condition {
@@ -199,14 +181,14 @@ func (s *stage) step(d time.Duration) { s.server.Clock().Step(d) }
 
 func get[T client.Object](s *stage, obj T) T {
 	s.Helper()
-	require.NoError(s, s.world.Get(s.Context(), client.ObjectKeyFromObject(obj), obj))
+	require.NoError(s, s.others.Get(s.Context(), client.ObjectKeyFromObject(obj), obj))
 	return obj
 }
 
 func (s *stage) exists(obj client.Object) bool {
 	s.Helper()
 	obj.SetNamespace("default")
-	err := s.world.Get(s.Context(), client.ObjectKeyFromObject(obj), obj)
+	err := s.others.Get(s.Context(), client.ObjectKeyFromObject(obj), obj)
 	require.NoError(s, client.IgnoreNotFound(err))
 	return err == nil
 }

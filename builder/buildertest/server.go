@@ -162,6 +162,14 @@ func (s *Server) Version() uint64 {
 	return s.version
 }
 
+// Stored returns what Objects does without copying it: the server's own objects, which callers must not change. A later write replaces
+// an object, and doesn't change it.
+func (s *Server) Stored() []client.Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stored()
+}
+
 // Objects returns untyped copies of all objects, ordered by kind, namespace and name.
 func (s *Server) Objects() []client.Object {
 	s.mu.Lock()

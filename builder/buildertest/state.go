@@ -117,11 +117,17 @@ func (s *Server) gvks() []schema.GroupVersionKind {
 }
 
 func (s *Server) all() []client.Object {
+	objs := s.stored()
+	for i, obj := range objs {
+		objs[i] = obj.DeepCopyObject().(client.Object)
+	}
+	return objs
+}
+
+func (s *Server) stored() []client.Object {
 	var objs []client.Object
 	for _, gvk := range s.gvks() {
-		for _, obj := range s.list(gvk, s.version) {
-			objs = append(objs, obj.DeepCopyObject().(client.Object))
-		}
+		objs = append(objs, s.list(gvk, s.version)...)
 	}
 	return objs
 }

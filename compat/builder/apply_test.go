@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	armature "github.com/armature-dev/armature/builder"
@@ -25,7 +24,7 @@ func everyKind(s *server, cr *corev1.ConfigMap) map[string]func() (controlleruti
 	b := newBuilder(s, cr,
 		builder.ToNewBuilderConfigMap([]builder.BuilderConfigMap{configMap(s, cr, "one", nil)}),
 		builder.ToNewBuilderDeploymentStatefulSet([]builder.BuilderDeploymentStatefulSet{workload(s, cr, "Deployment", "one")}),
-		builder.ToNewBuilderService([]builder.BuilderService{{CommonBuilder: common(s, cr, "one"), ServiceSpec: &corev1.ServiceSpec{}}}),
+		builder.ToNewBuilderService([]builder.BuilderService{{CommonBuilder: common(s, cr, "one"), ServiceSpec: &corev1.ServiceSpec{Ports: aPort}}}),
 		builder.ToNewBuilderStorageConfig([]builder.BuilderStorageConfig{{
 			CommonBuilder: common(s, cr, "one"), PvcSpec: &corev1.PersistentVolumeClaimSpec{},
 		}}),
@@ -58,7 +57,7 @@ func TestErrorsAreReturned(t *testing.T) {
 	for name := range everyKind(newServer(t), newCR("cr")) {
 		t.Run(name, func(t *testing.T) {
 			s, cr := newServer(t), newCR("cr")
-			s.fail = func(string, client.Object) error { return errQuota }
+			s.refuse(errQuota, "")
 			result, err := everyKind(s, cr)[name]()
 			require.ErrorIs(t, err, errQuota)
 			require.True(t, apierrors.IsForbidden(err))
@@ -71,12 +70,7 @@ func TestErrorsAreReturned(t *testing.T) {
 func TestOneFailureOfSeveral(t *testing.T) {
 	s, cr := newServer(t), newCR("cr")
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "b", nil)
-	s.fail = func(_ string, obj client.Object) error {
-		if obj.GetName() == "b" {
-			return invalid
-		}
-		return nil
-	}
+	s.refuse(invalid, "b")
 	result, err := newBuilder(s, cr, builder.ToNewBuilderConfigMap([]builder.BuilderConfigMap{
 		configMap(s, cr, "a", nil), configMap(s, cr, "b", nil), configMap(s, cr, "c", nil),
 	})).ReconcileConfigMap()
@@ -93,11 +87,11 @@ func TestDriftIsCorrected(t *testing.T) {
 	_, err := b.ReconcileConfigMap()
 	require.NoError(t, err)
 	change(s, &corev1.ConfigMap{}, "config", func(cm *corev1.ConfigMap) { cm.Data["a"] = "2" })
-	s.take()
+	s.writes()
 	result, err := b.ReconcileConfigMap()
 	require.NoError(t, err)
 	require.Equal(t, controllerutil.OperationResultUpdated, result)
-	require.Equal(t, 1, s.take()["write"])
+	require.Equal(t, 1, s.writes())
 	cm := &corev1.ConfigMap{}
 	require.True(t, s.has(cm, "config"))
 	require.Equal(t, "1", cm.Data["a"])
@@ -141,9 +135,9 @@ func TestSharedMapsAreLeftAlone(t *testing.T) {
 		require.NoError(t, err)
 		if pass > 0 {
 			require.Equal(t, controllerutil.OperationResultNone, result)
-			require.Zero(t, s.take()["write"])
+			require.Zero(t, s.writes())
 		}
-		s.take()
+		s.writes()
 	}
 	require.Equal(t, wantLabels, labels)
 	require.Equal(t, wantAnnotations, annotations)
@@ -172,7 +166,7 @@ func TestLastOfANameStays(t *testing.T) {
 		_, err := b.ReconcileConfigMap()
 		require.NoError(t, err)
 	}
-	require.Equal(t, 1, s.take()["write"])
+	require.Equal(t, 1, s.writes())
 	cm := &corev1.ConfigMap{}
 	require.True(t, s.has(cm, "config"))
 	require.Equal(t, "2", cm.Data["a"])
@@ -182,8 +176,8 @@ func TestServiceSelector(t *testing.T) {
 	s, cr := newServer(t), newCR("cr")
 	own, other := map[string]string{"of": "spec"}, map[string]string{"of": "item"}
 	_, err := newBuilder(s, cr, builder.ToNewBuilderService([]builder.BuilderService{
-		{CommonBuilder: common(s, cr, "a"), ServiceSpec: &corev1.ServiceSpec{Selector: own}, SelectorLabels: other},
-		{CommonBuilder: common(s, cr, "b"), ServiceSpec: &corev1.ServiceSpec{Selector: own}},
+		{CommonBuilder: common(s, cr, "a"), ServiceSpec: &corev1.ServiceSpec{Ports: aPort, Selector: own}, SelectorLabels: other},
+		{CommonBuilder: common(s, cr, "b"), ServiceSpec: &corev1.ServiceSpec{Ports: aPort, Selector: own}},
 		{CommonBuilder: common(s, cr, "none")},
 	})).ReconcileService()
 	require.NoError(t, err)

@@ -2,104 +2,46 @@ package builder_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/compat/builder"
 )
 
-// server is a fake API server that counts requests and can be told to fail.
+// server is a client of an API server in memory, which keeps objects without an owner.
 type server struct {
-	client.WithWatch
+	*buildertest.Client
 	t *testing.T
-
-	mu       sync.Mutex
-	requests map[string]int // by verb and type, such as "list *v1.ConfigMapList"
-	uids     int
-	fail     func(verb string, obj client.Object) error
 }
 
 func newServer(t *testing.T, objs ...client.Object) *server {
 	t.Helper()
-	s := &server{t: t, requests: map[string]int{}}
-	mapper := testrestmapper.TestOnlyStaticRESTMapper(clientgoscheme.Scheme)
-	c := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithRESTMapper(mapper).WithObjects(objs...).WithReturnManagedFields().Build()
-	s.WithWatch = interceptor.NewClient(c, interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-			if err := s.note("create", obj); err != nil {
-				return err
-			}
-			obj.SetUID(s.uid())
-			return c.Create(ctx, obj, opts...)
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-			if err := s.note("patch", obj); err != nil {
-				return err
-			}
-			return c.Patch(ctx, obj, patch, opts...)
-		},
-		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
-			if err := s.note("update", obj); err != nil {
-				return err
-			}
-			return c.Update(ctx, obj, opts...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
-			if err := s.note("delete", obj); err != nil {
-				return err
-			}
-			return c.Delete(ctx, obj, opts...)
-		},
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			s.count(fmt.Sprintf("list %T", list))
-			return c.List(ctx, list, opts...)
-		},
-	})
-	return s
+	api := buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithManualGarbageCollection(), buildertest.WithObjects(objs...))
+	return &server{Client: api.Client("test"), t: t}
 }
 
-func (s *server) note(verb string, obj client.Object) error {
-	s.count(fmt.Sprintf("%s %T", verb, obj))
-	s.count("write")
-	if s.fail != nil {
-		return s.fail(verb, obj)
+// refuse makes writes of objects of a name fail; of all objects without a name.
+func (s *server) refuse(err error, name string) {
+	for _, verb := range []buildertest.Verb{
+		buildertest.VerbCreate, buildertest.VerbUpdate, buildertest.VerbPatch, buildertest.VerbApply, buildertest.VerbDelete,
+	} {
+		s.Fail(buildertest.Fault{Verb: verb, Name: name, Error: func(buildertest.Call) error { return err }})
 	}
-	return nil
 }
 
-func (s *server) count(what string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests[what]++
-}
-
-func (s *server) uid() types.UID {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.uids++
-	return types.UID(fmt.Sprintf("uid-%d", s.uids))
-}
-
-// take returns the requests since it was last called.
-func (s *server) take() map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	taken := s.requests
-	s.requests = map[string]int{}
-	return taken
+// writes returns the number of writes since it was last called.
+func (s *server) writes() int {
+	defer s.Ledger().Reset()
+	return len(s.Ledger().Writes())
 }
 
 // has reports whether an object exists.
@@ -150,6 +92,8 @@ func workload(c client.Client, cr *corev1.ConfigMap, kind, name string) builder.
 		PodSpec:       &corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "app:1"}}},
 	}
 }
+
+var aPort = []corev1.ServicePort{{Port: 80}}
 
 // newBuilder returns a Builder with a store for cr, and whatever the options add.
 func newBuilder(c client.Client, cr *corev1.ConfigMap, opts ...builder.ToBuilder) *builder.Builder {

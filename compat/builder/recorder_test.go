@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/compat/builder"
 )
@@ -41,10 +40,9 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	fake, recorder := newRecorder()
 	b := newBuilder(s, cr, builder.ToNewBuilderRecorder(recorder),
 		builder.ToNewBuilderConfigMap([]builder.BuilderConfigMap{configMap(s, cr, "config", nil)}))
-	failing := func(string, client.Object) error { return errQuota }
 	told := []string{`Warning TestCreateObjectFail create ConfigMap default/config: things "x" is forbidden: exceeded quota`}
 
-	s.fail = failing
+	s.refuse(errQuota, "")
 	for pass := range 3 {
 		_, err := b.ReconcileConfigMap()
 		require.Error(t, err)
@@ -53,13 +51,13 @@ func TestAFailureIsToldOnce(t *testing.T) {
 		}
 		require.Empty(t, events(fake))
 	}
-	s.fail = nil
+	s.Heal()
 	_, err := b.ReconcileConfigMap()
 	require.NoError(t, err)
 	require.Len(t, events(fake), 1)
 
 	require.NoError(t, s.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: b.ConfigMaps[0].ObjectMeta}))
-	s.fail = failing
+	s.refuse(errQuota, "")
 	_, err = b.ReconcileConfigMap()
 	require.Error(t, err)
 	require.Equal(t, told, events(fake), "it had been over")
@@ -68,9 +66,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 func TestAConflictIsNoNews(t *testing.T) {
 	s, cr := newServer(t), newCR("cr-of-conflicts")
 	fake, recorder := newRecorder()
-	s.fail = func(string, client.Object) error {
-		return apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "config", nil)
-	}
+	s.refuse(apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "config", nil), "")
 	_, err := newBuilder(s, cr, builder.ToNewBuilderRecorder(recorder),
 		builder.ToNewBuilderConfigMap([]builder.BuilderConfigMap{configMap(s, cr, "config", nil)})).ReconcileConfigMap()
 	require.True(t, apierrors.IsConflict(err))
@@ -90,7 +86,7 @@ func TestReasonsOfFailures(t *testing.T) {
 	require.Contains(t, told[1], "Warning TestReconcileFail builder misused: metadata.name")
 
 	b = newBuilder(s, cr, builder.ToNewBuilderRecorder(recorder), builder.ToNewBuilderConfigMap(nil))
-	s.fail = func(string, client.Object) error { return errQuota }
+	s.refuse(errQuota, "")
 	require.Error(t, b.ReconcileStore())
 	require.Contains(t, events(fake)[0], "Warning TestDeleteObjectFail delete ConfigMap default/config")
 }

@@ -22,7 +22,7 @@ func TestFirstInstallIsOfAllAtOnce(t *testing.T) {
 	s, cr := newServer(t), newCR("cr")
 	_, err := reconcileWorkloads(s, cr, workload(s, cr, "Deployment", "a"), workload(s, cr, "StatefulSet", "b"))
 	require.NoError(t, err)
-	require.Equal(t, 2, s.take()["write"])
+	require.Equal(t, 2, s.writes())
 }
 
 func TestUpgradeIsInOrder(t *testing.T) {
@@ -30,7 +30,7 @@ func TestUpgradeIsInOrder(t *testing.T) {
 	_, err := reconcileWorkloads(s, cr, workload(s, cr, "Deployment", "a"), workload(s, cr, "StatefulSet", "b"))
 	require.NoError(t, err)
 	ready(s)
-	s.take()
+	s.writes()
 
 	cr = upgraded(cr)
 	items := []builder.BuilderDeploymentStatefulSet{

@@ -89,7 +89,7 @@ func TestHashesRollThePods(t *testing.T) {
 		cm := configMap(s, cr, "config", data)
 		two := workload(s, cr, "Deployment", "web")
 		two.PodSpec.Containers = append(two.PodSpec.Containers, corev1.Container{
-			Name: "own", Env: []corev1.EnvVar{{Name: "config", Value: "set by the operator"}},
+			Name: "own", Image: "app:1", Env: []corev1.EnvVar{{Name: "config", Value: "set by the operator"}},
 		})
 		b := newBuilder(s, cr,
 			builder.ToNewBuilderConfigMap([]builder.BuilderConfigMap{cm}),
@@ -108,10 +108,10 @@ func TestHashesRollThePods(t *testing.T) {
 		return env(d.Spec.Template), env(sts.Spec.Template)
 	}
 	web, db := reconcile()
-	s.take()
+	s.writes()
 	again, _ := reconcile()
 	require.Equal(t, web, again)
-	require.Zero(t, s.take()["write"])
+	require.Zero(t, s.writes())
 	data["a"] = "2"
 	web2, db2 := reconcile()
 	require.NotEqual(t, web, web2)

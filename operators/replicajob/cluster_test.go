@@ -89,7 +89,6 @@ type cluster struct {
 	pods    map[string]*corev1.Pod
 	others  []client.Object // in the view besides pods
 	seconds int
-	lingers bool // deleted pods stay, being deleted, until they are gone()
 
 	plan     builder.Plan[*v1alpha1.ReplicaJob] // of the last pass
 	told     []events.Event
@@ -141,7 +140,7 @@ func (c *cluster) pass() {
 	for _, obj := range c.plan.Delete {
 		require.NotNil(c.t, c.pods[obj.GetName()], "deleted, and not there")
 		c.deletes++
-		c.remove(obj.GetName())
+		delete(c.pods, obj.GetName())
 	}
 	if c.plan.Status != nil {
 		c.writes++
@@ -177,14 +176,6 @@ func (c *cluster) add(pod *corev1.Pod) {
 	pod.CreationTimestamp = c.now()
 	pod.Status.Phase = corev1.PodPending
 	c.pods[pod.Name] = pod
-}
-
-func (c *cluster) remove(name string) {
-	if !c.lingers {
-		delete(c.pods, name)
-		return
-	}
-	c.change(name, func(p *corev1.Pod) { now := c.now(); p.DeletionTimestamp = &now })
 }
 
 func (c *cluster) change(name string, change func(*corev1.Pod)) {

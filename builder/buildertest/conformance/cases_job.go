@@ -21,13 +21,17 @@ func (s *session) showJob(name string, job *batchv1.Job) {
 	for _, c := range st.Conditions {
 		conditions = append(conditions, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, s.withoutPodNames(c.Message)))
 	}
-	s.note(name, map[string]any{
+	shown := map[string]any{
 		"active": st.Active, "ready": ptr.Deref(st.Ready, -1), "terminating": ptr.Deref(st.Terminating, -1),
 		"succeeded": st.Succeeded, "failed": st.Failed, "completedIndexes": st.CompletedIndexes,
 		"uncounted": len(st.UncountedTerminatedPods.Succeeded) + len(st.UncountedTerminatedPods.Failed),
 		"started":   st.StartTime != nil, "completed": st.CompletionTime != nil,
 		"conditions": conditions, "pods": s.podsOf(job),
-	})
+	}
+	if st.FailedIndexes != nil {
+		shown["failedIndexes"] = *st.FailedIndexes
+	}
+	s.note(name, shown)
 }
 
 // withoutPodNames replaces the suffix of pods' names, which is random in a real cluster.
@@ -102,20 +106,10 @@ func jobSuccessPolicy(s *session) {
 }
 
 func jobPodFailurePolicy(s *session) {
-	policy := func(action batchv1.PodFailurePolicyAction) func(*batchv1.JobSpec) {
-		return func(o *batchv1.JobSpec) {
-			o.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-				Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-					Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42},
-				},
-			}}}
-		}
-	}
-	job := s.batchJob("fail-job", 42, policy(batchv1.PodFailurePolicyActionFailJob))
+	job := s.batchJob("fail-job", 42, func(o *batchv1.JobSpec) { o.PodFailurePolicy = onExitCode42(batchv1.PodFailurePolicyActionFailJob) })
 	s.showJob("FailJob", awaits(s, "the end", job, hasEnded))
 	job = s.batchJob("ignore", 42, func(o *batchv1.JobSpec) {
-		policy(batchv1.PodFailurePolicyActionIgnore)(o)
-		o.BackoffLimit = new(int32(0))
+		o.PodFailurePolicy, o.BackoffLimit = onExitCode42(batchv1.PodFailurePolicyActionIgnore), new(int32(0))
 	})
 	awaits(s, "a second pod", job, func(o *batchv1.Job) bool { return len(s.podsOf(o)) > 1 })
 	job = awaits(s, "no counted failure", job, func(o *batchv1.Job) bool { return o.Status.Failed == 0 })

@@ -21,6 +21,9 @@ func ControllerCases() []Case {
 		{"job-backoff-limit", jobBackoffLimit},
 		{"job-restart-on-failure", jobRestartOnFailure},
 		{"job-indexed", jobIndexed},
+		{"job-backoff-limit-per-index", jobBackoffLimitPerIndex},
+		{"job-max-failed-indexes", jobMaxFailedIndexes},
+		{"job-fail-index", jobFailIndex},
 		{"job-success-policy", jobSuccessPolicy},
 		{"job-pod-failure-policy", jobPodFailurePolicy},
 		{"job-suspend", jobSuspend},
@@ -89,6 +92,12 @@ func (s *session) podsOf(owner client.Object) []string {
 		words := []string{string(pod.Status.Phase)}
 		if index := pod.Annotations[batchv1.JobCompletionIndexAnnotation]; index != "" {
 			words = append(words, "index "+index, "host "+pod.Spec.Hostname)
+		}
+		if n := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]; n != "" {
+			words = append(words, "failures before "+n)
+		}
+		if n := pod.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation]; n != "" {
+			words = append(words, "ignored "+n)
 		}
 		for _, c := range pod.Status.ContainerStatuses {
 			if c.State.Terminated != nil {

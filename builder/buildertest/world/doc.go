@@ -19,8 +19,9 @@
 //
 // # What is simulated
 //
-//	job.go           Jobs: parallelism, completions, Indexed, backoffLimit, podFailurePolicy, successPolicy, podReplacementPolicy,
-//	                 suspend, activeDeadlineSeconds, ttlSecondsAfterFinished; finalizers, uncounted pods and interim conditions
+//	job.go           Jobs: parallelism, completions, Indexed, backoffLimit, backoffLimitPerIndex, maxFailedIndexes, podFailurePolicy,
+//	                 successPolicy, podReplacementPolicy, suspend, activeDeadlineSeconds, ttlSecondsAfterFinished; finalizers, uncounted
+//	                 pods and interim conditions
 //	deployment.go    both strategies, maxSurge, maxUnavailable, progressDeadlineSeconds
 //	replicaset.go    pods, readiness, minReadySeconds
 //	statefulset.go   the order of pods, claims, rolling updates with a partition
@@ -32,6 +33,6 @@
 //	manager.go       passes, requeues, crashes, lagging caches, two managers
 //
 // The server itself collects garbage. Names of pods end with a number instead of random letters, so that a test can name them. A
-// simulation differs from a cluster where its controllers' comments say so: no backoffLimitPerIndex, pod affinity, preemption or
-// volumes. The cases of package conformance, which also run on a real cluster, hold it to the behaviour of the real controllers.
+// simulation differs from a cluster where its controllers' comments say so: no pod affinity, preemption or volumes.
+// The cases of package conformance, which also run on a real cluster, hold it to the behaviour of the real controllers.
 package world

@@ -13,8 +13,7 @@ import (
 
 // jobController imitates the Job controller of Kubernetes 1.37 (syncJob): what it does in one sync is here a step for each write, in the
 // same order: it deletes pods, then creates pods, then writes the status, then removes the finalizers of the counted pods. Differences:
-// it doesn't wait a second for further pods to end, the backoff is derived from the pods that still exist, and a Job with
-// backoffLimitPerIndex is an error.
+// it doesn't wait a second for further pods to end, and the backoff is derived from the pods that still exist.
 type jobController struct{}
 
 func (jobController) Name() string { return "job-controller" }
@@ -23,10 +22,6 @@ func (jobController) Changes(s *State) []Change {
 	var changes []Change
 	for _, job := range All[*batchv1.Job](s) {
 		if ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) != batchv1.JobControllerName || isFinished(job) {
-			continue
-		}
-		if job.Spec.BackoffLimitPerIndex != nil {
-			s.fail("Job %s/%s: spec.backoffLimitPerIndex isn't simulated; use backoffLimit", job.Namespace, job.Name)
 			continue
 		}
 		changes = append(changes, newJobSync(s, job).next()...)
@@ -84,6 +79,7 @@ type jobSync struct {
 	succeeded   int32         // counted, or about to be
 	failed      int32
 	indexes     indexSet              // that have succeeded; of Indexed Jobs
+	perIndex    *indexFailures        // nil without backoffLimitPerIndex
 	end         *batchv1.JobCondition // the end that is due: SuccessCriteriaMet or FailureTarget; nil: none
 }
 
@@ -113,8 +109,15 @@ func newJobSync(s *State, job *batchv1.Job) *jobSync {
 	if j.isIndexed() {
 		j.indexes = j.succeededIndexes()
 		j.succeeded = int32(len(j.indexes))
+		if job.Spec.BackoffLimitPerIndex != nil {
+			j.perIndex = newIndexFailures(j, failedByItself)
+		}
 	}
-	j.end = j.dueEnd()
+	if j.end = j.dueEnd(); j.end == nil && j.perIndex != nil {
+		// Deleted pods count too, but for those that the controller deletes at the Job's end: it removes their finalizers in the same sync.
+		j.perIndex = newIndexFailures(j, j.isFailed)
+		j.end = j.dueEnd()
+	}
 	return j
 }
 
@@ -151,6 +154,11 @@ func (j *jobSync) dueEnd() *batchv1.JobCondition {
 	if job.Spec.ActiveDeadlineSeconds != nil && job.Status.StartTime != nil && !j.isSuspended() &&
 		j.s.Due(job.Status.StartTime.Add(seconds(*job.Spec.ActiveDeadlineSeconds))) {
 		return j.condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+	}
+	if j.perIndex != nil {
+		if end := j.perIndex.end(j); end != nil {
+			return end
+		}
 	}
 	if message := j.successMessage(); message != "" {
 		return j.condition(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonSuccessPolicy, message)
@@ -240,7 +248,7 @@ func (j *jobSync) createPods() []Change {
 	if j.replacesOnlyFailed() {
 		missing -= int(j.terminating)
 	}
-	if missing <= 0 || !j.s.Due(backoffUntil(j.pods)) {
+	if missing <= 0 || j.perIndex == nil && !j.s.Due(backoffUntil(j.pods)) {
 		return nil
 	}
 	if j.isIndexed() {
@@ -268,7 +276,10 @@ func (j *jobSync) releasePods() []Change {
 }
 
 func (j *jobSync) canRelease(pod *corev1.Pod) bool {
-	return j.job.DeletionTimestamp != nil || j.end != nil || j.isComplete() || pod.Status.Phase == corev1.PodSucceeded || j.isFailed(pod)
+	if j.job.DeletionTimestamp != nil || j.end != nil || j.isComplete() || pod.Status.Phase == corev1.PodSucceeded {
+		return true
+	}
+	return j.isFailed(pod) && (j.perIndex == nil || j.perIndex.waiting[indexOf(pod)] != pod)
 }
 
 // ttlController imitates the controller of ttlSecondsAfterFinished.

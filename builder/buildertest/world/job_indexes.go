@@ -61,6 +61,8 @@ func (j *jobSync) isIndexed() bool {
 	return ptr.Deref(j.job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
 }
 
+func (j *jobSync) completions() int { return int(ptr.Deref(j.job.Spec.Completions, 0)) }
+
 // indexOf returns a pod's completion index, -1 for none.
 func indexOf(pod *corev1.Pod) int {
 	i, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
@@ -72,12 +74,12 @@ func indexOf(pod *corev1.Pod) int {
 
 func (j *jobSync) hasValidIndex(pod *corev1.Pod) bool {
 	i := indexOf(pod)
-	return !j.isIndexed() || i >= 0 && i < int(ptr.Deref(j.job.Spec.Completions, 0))
+	return !j.isIndexed() || i >= 0 && i < j.completions()
 }
 
 // succeededIndexes are the recorded indexes, and those of pods that have succeeded since.
 func (j *jobSync) succeededIndexes() indexSet {
-	set := parseIndexes(j.job.Status.CompletedIndexes, int(ptr.Deref(j.job.Spec.Completions, 0)))
+	set := parseIndexes(j.job.Status.CompletedIndexes, j.completions())
 	for _, pod := range j.pods {
 		if pod.Status.Phase == corev1.PodSucceeded && isTracked(pod) && j.hasValidIndex(pod) {
 			set[indexOf(pod)] = true

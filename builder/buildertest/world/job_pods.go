@@ -3,6 +3,7 @@ package world
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -31,26 +32,33 @@ func podOf(t *corev1.PodTemplateSpec, namespace, name string) *corev1.Pod {
 	}
 }
 
-// createIndexed creates the pods of the lowest indexes that have none.
+// createIndexed creates the pods of the lowest indexes that have none. An index that waits for its own backoff keeps its place.
 func (j *jobSync) createIndexed(missing int) []Change {
-	taken := indexSet{}
-	for i := range j.indexes {
-		taken[i] = true
-	}
+	taken := maps.Clone(j.indexes)
 	for _, pod := range j.pods {
 		if !isTerminal(pod) && (pod.DeletionTimestamp == nil || j.replacesOnlyFailed()) {
 			taken[indexOf(pod)] = true
 		}
 	}
+	if j.perIndex != nil {
+		maps.Copy(taken, j.perIndex.failed)
+	}
 	var changes []Change
-	for i := 0; i < int(ptr.Deref(j.job.Spec.Completions, 0)) && len(changes) < missing; i++ {
+	for i := 0; i < j.completions() && missing > 0; i++ {
 		if taken[i] {
+			continue
+		}
+		missing--
+		if j.perIndex != nil && !j.s.Due(j.perIndex.retryAt(i)) {
 			continue
 		}
 		pod := j.newPod(j.s.nextName(j.job.Namespace, fmt.Sprintf("%s-%d-", j.job.Name, i), nil, 0))
 		index := strconv.Itoa(i)
 		setMap(&pod.Annotations, batchv1.JobCompletionIndexAnnotation, index)
 		setMap(&pod.Labels, batchv1.JobCompletionIndexAnnotation, index)
+		if j.perIndex != nil {
+			j.perIndex.annotate(j, pod)
+		}
 		pod.Spec.Hostname = fmt.Sprintf("%s-%d", j.job.Name, i)
 		for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 			for k := range containers {
@@ -104,10 +112,15 @@ func (j *jobSync) forRemoval(n int) []*corev1.Pod {
 	return surplus
 }
 
-// backoffUntil is when a Job may create pods after failures: 10 seconds after the last one, and twice as long for each failure without a
-// success in between, at most 10 minutes.
-func backoffUntil(pods []*corev1.Pod) time.Time {
+// backoff is how long a Job waits after failures without a success in between: 10 seconds, and twice as long for each further one, at most
+// 10 minutes.
+func backoff(failures int) time.Duration {
 	const first, longest = 10 * time.Second, 10 * time.Minute
+	return min(first<<min(failures-1, 10), longest)
+}
+
+// backoffUntil is when a Job may create pods after failures.
+func backoffUntil(pods []*corev1.Pod) time.Time {
 	var lastSuccess, lastFailure time.Time
 	for _, pod := range pods {
 		if pod.Status.Phase == corev1.PodSucceeded {
@@ -126,7 +139,7 @@ func backoffUntil(pods []*corev1.Pod) time.Time {
 	if failures == 0 {
 		return time.Time{}
 	}
-	return lastFailure.Add(min(first<<min(failures-1, 10), longest))
+	return lastFailure.Add(backoff(failures))
 }
 
 func later(a, b time.Time) time.Time {

@@ -78,7 +78,7 @@ func (j *jobSync) successMessage() string {
 	for i, rule := range j.job.Spec.SuccessPolicy.Rules {
 		succeeded, of := len(j.indexes), -1
 		if rule.SucceededIndexes != nil {
-			wanted := parseIndexes(*rule.SucceededIndexes, int(ptr.Deref(j.job.Spec.Completions, 0)))
+			wanted := parseIndexes(*rule.SucceededIndexes, j.completions())
 			succeeded, of = 0, len(wanted)
 			for index := range wanted {
 				if j.indexes[index] {

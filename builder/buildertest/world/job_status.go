@@ -41,6 +41,9 @@ func (j *jobSync) status() *batchv1.JobStatus {
 	if j.isIndexed() {
 		st.CompletedIndexes, st.Succeeded = j.indexes.String(), int32(len(j.indexes))
 	}
+	if j.perIndex != nil {
+		st.FailedIndexes = new(j.perIndex.failed.String())
+	}
 	j.setEnd(st)
 	return st
 }

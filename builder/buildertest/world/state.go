@@ -20,7 +20,8 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-// State is what controllers observe: all objects of the server at one moment, and the time. A controller must not change its objects.
+// State is what controllers observe: all objects of the server at one moment, and the time. A controller must not change its objects,
+// which are the server's own.
 type State struct {
 	Now time.Time
 
@@ -34,7 +35,7 @@ type State struct {
 
 func observe(server *buildertest.Server, scheme *runtime.Scheme) (*State, error) {
 	s := &State{Now: server.Clock().Now(), scheme: scheme, objects: map[schema.GroupVersionKind][]client.Object{}, version: server.Version()}
-	for _, obj := range server.Objects() {
+	for _, obj := range server.Stored() {
 		gvk, err := apiutil.GVKForObject(obj, scheme)
 		if err != nil {
 			return nil, err

@@ -7,7 +7,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/armature-dev/armature/builder/buildertest/world"
 )
@@ -46,11 +50,47 @@ func TestStepsAreSingleWrites(t *testing.T) {
 	assert.Equal(t, "job-controller: create Pod default/demo-3", again[1].String())
 }
 
-func TestWhatIsNotSimulatedIsAnError(t *testing.T) {
-	w := newWorld(t, world.Options{}, node("n1"), job(func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = new(int32(1)) }))
+func TestWhatCanNotBeSimulatedIsAnError(t *testing.T) {
+	w := newWorld(t, world.Options{}, &appsv1.DaemonSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"},
+		Spec: appsv1.DaemonSetSpec{UpdateStrategy: appsv1.DaemonSetUpdateStrategy{
+			RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: new(intstr.FromString("some"))},
+		}},
+	})
 	_, err := w.Steps()
-	require.EqualError(t, err, "Job default/demo: spec.backoffLimitPerIndex isn't simulated; use backoffLimit")
+	require.ErrorContains(t, err, "DaemonSet default/demo: spec.updateStrategy.rollingUpdate.maxUnavailable: ")
 	require.Error(t, w.Settle(t.Context()))
 	require.Error(t, w.Wait(t.Context(), -time.Second))
 	require.Error(t, w.Script("[", world.Script{}))
+}
+
+// The objects of a State are the server's own.
+func TestControllersChangeNoObject(t *testing.T) {
+	labels := map[string]string{"app": "demo"}
+	selector := &metav1.LabelSelector{MatchLabels: labels}
+	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+		Containers: []corev1.Container{{Name: "main", Image: "busybox"}},
+	}}
+	meta := metav1.ObjectMeta{Namespace: "default", Name: "demo"}
+	indexed := func(s *batchv1.JobSpec) {
+		s.CompletionMode, s.Completions = new(batchv1.IndexedCompletion), new(int32(2))
+	}
+	w := newWorld(t, world.Options{}, node("n1"), job(indexed),
+		&appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Selector: selector, Template: template}},
+		&appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Selector: selector, Template: template}},
+		&appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template}})
+	require.NoError(t, w.Script("demo-0-*", world.Script{Ends: true}))
+	ran := 0
+	for {
+		before := w.Server().Objects()
+		steps, err := w.Steps()
+		require.NoError(t, err)
+		require.Equal(t, before, w.Server().Stored())
+		if len(steps) == 0 {
+			break
+		}
+		require.NoError(t, steps[0].Run(t.Context()))
+		ran++
+	}
+	assert.Greater(t, ran, 20)
 }
