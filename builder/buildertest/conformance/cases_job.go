@@ -181,7 +181,11 @@ func jobQuota(s *session) {
 	if s.target.Script == nil { // the real API server waits for the quota's controller
 		awaits(s, "observed", quota, func(o *corev1.ResourceQuota) bool { return len(o.Status.Hard) > 0 })
 	}
-	job := s.batchJob("limited", 0, func(o *batchv1.JobSpec) { o.Completions, o.Parallelism = new(int32(2)), new(int32(2)) })
+	job := s.batchJob("limited", 0, func(o *batchv1.JobSpec) {
+		o.Completions, o.Parallelism = new(int32(2)), new(int32(2))
+		// Long enough for a slow test to try the other pod meanwhile. Once that is admitted, the Job never gets its second pod.
+		o.Template.Spec.Containers[0].Command = []string{"sh", "-c", "sleep 5"}
+	})
 	awaits(s, "a running pod", job, runsOne)
 	other := pod("other")
 	s.create("another pod", other)
