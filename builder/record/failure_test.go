@@ -83,12 +83,13 @@ func TestPassesThatCannotBeRecordedAreLogged(t *testing.T) {
 // Names of kinds that the scheme doesn't have are those of Go, and a value without JSON is known by its type.
 func TestWhatHasNoKindOrNoJSONIsRecordedByItsType(t *testing.T) {
 	unknown := aFlow()
+	arguments := []any{func() {}, map[string]int{"a": 1}}
 	recorder := record.NewRecorder(1 << 20)
 	recorder.RecordPass(flight.Pass{
 		Operator: "web", Scheme: scheme.Scheme, Owner: theOwner(), Observed: view.Observed{External: func() {}},
 		Plan: &flight.Plan{
 			Prune: []client.Object{unknown}, Delete: []client.Object{unknown},
-			Children: []flight.Child{{Child: apply.Child{Object: theOwner(), Options: &apply.Options{ConfigOf: []any{func() {}, map[string]int{"a": 1}}}}}},
+			Children: []flight.Child{{Child: apply.Child{Object: theOwner(), Options: &apply.Options{ConfigOf: arguments}}}},
 		},
 		Requests: []flight.Request{{Verb: "list", List: &v1alpha1.JobFlowList{}}, {Verb: "list", List: &corev1.PodList{}}},
 	})

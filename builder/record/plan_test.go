@@ -53,7 +53,8 @@ var somePod = corev1.PodTemplateSpec{
 // rich is an operator whose plan uses all that a plan has.
 func rich() *builder.Operator[*v1alpha1.JobFlow] {
 	return builder.NewOperator[*v1alpha1.JobFlow](nil, "rich").
-		Owns(&corev1.ConfigMap{}).Owns(&corev1.ConfigMap{}, builder.CrossNamespace()).Owns(&corev1.Secret{}).Owns(&batchv1.Job{}).Owns(&appsv1.StatefulSet{}).
+		Owns(&corev1.ConfigMap{}).Owns(&corev1.ConfigMap{}, builder.CrossNamespace()).
+		Owns(&corev1.Secret{}).Owns(&batchv1.Job{}).Owns(&appsv1.StatefulSet{}).
 		Owns(&appsv1.ControllerRevision{}).
 		Plan(func(owner *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobFlow] {
 			config := func(namespace, name string, opts ...builder.ChildOption) builder.Child {

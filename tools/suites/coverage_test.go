@@ -57,11 +57,13 @@ func TestGapsOfTheCoverage(t *testing.T) {
 		gaps    string
 		failure string
 	}{
-		"enough":                        {901, "", ""},
-		"too little":                    {900, "", "builder has tests of 90.0 % of its statements; more than 90 % are required, or a line among the known gaps"},
-		"a gap":                         {900, "builder is hard", ""},
-		"about to be closed":            {919, "builder is hard", ""},
-		"closed":                        {920, "builder is hard", "builder has tests of 92.0 % of its statements, and is no gap any more: remove its line from the known gaps"},
+		"enough": {901, "", ""},
+		"too little": {900, "",
+			"builder has tests of 90.0 % of its statements; more than 90 % are required, or a line among the known gaps"},
+		"a gap":              {900, "builder is hard", ""},
+		"about to be closed": {919, "builder is hard", ""},
+		"closed": {920, "builder is hard",
+			"builder has tests of 92.0 % of its statements, and is no gap any more: remove its line from the known gaps"},
 		"a gap of what isn't measured":  {901, "other is hard", "other is a known gap, but isn't measured: remove its line"},
 		"a package that no test has in": {-1, "", "builder is in no test: nothing is known of it"},
 	} {

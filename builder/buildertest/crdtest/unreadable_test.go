@@ -84,7 +84,8 @@ func TestWhatIsUnreadableBelowAProperty(t *testing.T) {
 	}, func(string) any { return &specOf[map[string]int32]{} })
 	assert.Contains(t, found, "version v1: spec.x.{}: the schema admits 2147483648, and the Go type doesn't read it")
 
-	found = of(apiextensionsv1.JSONSchemaProps{XIntOrString: true, Pattern: `^1E-9+$`}, func(string) any { return &specOf[resource.Quantity]{} })
+	found = of(apiextensionsv1.JSONSchemaProps{XIntOrString: true, Pattern: `^1E-9+$`},
+		func(string) any { return &specOf[resource.Quantity]{} })
 	assert.Contains(t, found, `version v1: spec.x: the schema admits "1E-999999999", which a resource.Quantity takes hours to read`)
 }
 

@@ -36,9 +36,8 @@ func aSet() *appsv1.StatefulSet {
 
 // podOf is a pod of the set that isn't ready.
 func podOf(name, revision string) corev1.Pod {
-	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: "pod", ResourceVersion: "7", Labels: map[string]string{
-		"app": "db", appsv1.ControllerRevisionHashLabelKey: revision,
-	}}}
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: "pod", ResourceVersion: "7"}}
+	pod.Labels = map[string]string{"app": "db", appsv1.ControllerRevisionHashLabelKey: revision}
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(aSet(), appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
 	return pod
 }
@@ -132,7 +131,7 @@ func TestUnblock(t *testing.T) {
 			advice: "pods of an abandoned revision that aren't ready are in its way: run kubectl -n default delete pod db-2"},
 		"without a live reader":        {change: func(u *Unblocker, _ *appsv1.StatefulSet) { u.Watch = nil }, advice: advice},
 		"a dry run":                    {change: func(u *Unblocker, _ *appsv1.StatefulSet) { u.DryRun = true }, deleted: 1, lists: 1},
-		"with a selector that is none": {change: func(_ *Unblocker, s *appsv1.StatefulSet) { s.Spec.Selector.MatchExpressions = wrong }, advice: "-"},
+		"with a selector that is none": {change: func(_ *Unblocker, s *appsv1.StatefulSet) { s.Spec.Selector = wrong }, advice: "-"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set, live := aSet(), &reader{pods: []corev1.Pod{podOf("db-0", "db-3"), podOf("db-2", "db-2")}, err: c.list}
@@ -163,7 +162,7 @@ func TestUnblock(t *testing.T) {
 }
 
 // wrong is no selector.
-var wrong = []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}}
+var wrong = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}}}
 
 // Pods of a set that counts no abandoned ones are listed once its status has been the same for a while, and then less and less often,
 // as long as none of them is in its way.
