@@ -9,15 +9,16 @@ rm -rf "$out"
 mkdir -p "$out/unit" "$out/integration"
 
 # What has no function has no statement either.
-measured=$(go list -f '{{.Dir}} {{.ImportPath}}' ./builder/... ./operators/... ./dsoi/... | while read -r dir package; do
+all=(./builder/... ./operators/... ./dsoi/...)
+measured=$(go list -f '{{.Dir}} {{.ImportPath}}' "${all[@]}" | while read -r dir package; do
   if find "$dir" -maxdepth 1 -name '*.go' -not -name '*_test.go' -exec grep -q '^func ' {} +; then echo "$package"; fi
 done | xargs)
 
 status=0
 # suite NAME PACKAGES FLAG...
 suite() {
-  bin/suites run -out "$out" -name "$1" -packages "$2" -- -vet=off -ldflags=-s -cover -coverpkg="${measured// /,}" "${@:3}" \
-    -args -test.gocoverdir="$out/$1" || status=1
+  bin/suites run -out "$out" -name "$1" -packages "$2" -- -vet=off -ldflags=-s -cover \
+    -coverpkg="$(IFS=,; echo "${all[*]}")" "${@:3}" -args -test.gocoverdir="$out/$1" || status=1
 }
 suite unit "$({ hack/unit-packages.sh race; hack/unit-packages.sh other; } | xargs)"
 suite integration "$({ hack/integration-packages.sh operators; hack/integration-packages.sh integration; } | xargs)" -p 1 -timeout 30m
