@@ -72,6 +72,7 @@ func TestWrongArguments(t *testing.T) {
 		return file
 	}
 	const group = "apiVersion: examples.armature.dev/v1\n"
+	typo := write("typo.yaml", group+"kind: Backup\nspec: {typo: 1}\n")
 	for message, args := range map[string][]string{
 		`there is no command "rule"; there are preview and role, and without a command the operators run`: {"rule"},
 		`backup: unknown argument "now"`:                           {"-metrics-bind-address=0", "now"},
@@ -80,7 +81,7 @@ func TestWrongArguments(t *testing.T) {
 		`no such file or directory`:                                {"role", "-samples", filepath.Join(dir, "missing.yaml")},
 		`unknown.yaml: no kind "Unknown" is registered`:            {"role", "-samples", write("unknown.yaml", group+"kind: Unknown\n")},
 		`list.yaml: *v1.BackupList is not an object`:               {"role", "-samples", write("list.yaml", group+"kind: BackupList\n")},
-		`unknown field "spec.typo"`:                                {"role", "-samples", write("typo.yaml", group+"kind: Backup\nspec: {typo: 1}\n")},
+		`unknown field "spec.typo"`:                                {"role", "-samples", typo},
 		`invalid configuration`:                                    {"-kubeconfig", write("kubeconfig", "kind: Config\ncurrent-context: none\n")},
 		filepath.Join(dir, "none") + `: no such file or directory`: {"preview", "-kubeconfig", filepath.Join(dir, "none")},
 	} {
