@@ -90,7 +90,7 @@ func rich() *builder.Operator[*v1alpha1.JobFlow] {
 				switch job.Name {
 				case "edited":
 					changed := job.DeepCopy()
-					changed.Spec.Suspend = ptr.To(true)
+					changed.Spec.Suspend = new(true)
 					plan.Edits = append(plan.Edits, builder.Edit{Before: job, After: changed})
 				case "deleted":
 					plan.Delete = append(plan.Delete, job)

@@ -65,7 +65,7 @@ func TestWhichStatefulSetsWait(t *testing.T) {
 		"in order":                  {func(s *appsv1.StatefulSet) { s.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement }, true},
 		"in parallel":               {func(s *appsv1.StatefulSet) { s.Spec.PodManagementPolicy = appsv1.ParallelPodManagement }, false},
 		"with OnDelete":             {func(s *appsv1.StatefulSet) { s.Spec.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType }, false},
-		"terminating":               {func(s *appsv1.StatefulSet) { s.DeletionTimestamp = ptr.To(metav1.Unix(1, 0)) }, false},
+		"terminating":               {func(s *appsv1.StatefulSet) { s.DeletionTimestamp = new(metav1.Unix(1, 0)) }, false},
 		"of a spec not yet read":    {func(s *appsv1.StatefulSet) { s.Generation++ }, false},
 		"without a revision":        {func(s *appsv1.StatefulSet) { s.Status.UpdateRevision = "" }, false},
 		"with all pods ready":       {func(s *appsv1.StatefulSet) { s.Status.ReadyReplicas = 3 }, false},
