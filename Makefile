@@ -104,7 +104,7 @@ SUITES := operators integration programs bench unit race devcluster testenv loca
 # Runs suites, each whatever becomes of the others.
 run_suites = $(MAKE) --keep-going --no-print-directory $(addprefix suite-,$(1))
 
-TESTS := test suite-ui test-unit test-integration test-devcluster test-tools test-bench test-long $(SUITES:%=suite-%)
+TESTS := test suite-ui test-unit test-integration test-devcluster test-tools test-bench test-long coverage $(SUITES:%=suite-%)
 .PHONY: $(TESTS)
 
 # Clusters and test binaries collect garbage less often, for more memory beyond what they use: a cluster starts with a quarter less of
@@ -114,7 +114,7 @@ $(TESTS): export GOGC := $(GOGC)
 suite-unit suite-race: export GOGC := 800
 
 # Tests that run bin/armature need not build it: it is there.
-suite-operators suite-integration suite-programs suite-bench test-long: export ARMATURE_BIN := $(CURDIR)/bin/armature
+suite-operators suite-integration suite-programs suite-bench test-long coverage: export ARMATURE_BIN := $(CURDIR)/bin/armature
 
 # WEBHOOK=1 runs the operators' suites with the validating webhook on.
 export ARMATURE_TEST_WEBHOOK := $(WEBHOOK)
@@ -205,6 +205,9 @@ test-nodes: ## Run devcluster's tests of nodes with containers; needs Linux and 
 
 test-long: build released-tools bin/suites ## Run what takes minutes by its nature in its full size: properties, fuzz, and tests that ask for it
 	@hack/test-long.sh
+
+coverage: build bin/suites ## Print which part of builder, operators and dsoi the tests run, by package; fail where it is too little
+	@hack/coverage.sh
 
 fuzz: ## Look for what a tenant could write that is read wrongly, what controls a terminal, and where builder judges otherwise than the API server; 30 s each
 	@hack/fuzz.sh $(or $(FUZZTIME),30s)

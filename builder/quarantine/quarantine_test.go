@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -39,4 +40,34 @@ func TestAManagerAroundWhichThereIsAQuarantine(t *testing.T) {
 func TestAQuarantineNeedsItsDirectory(t *testing.T) {
 	_, err := quarantine.Open("/dev/null/state")
 	assert.Error(t, err)
+}
+
+// logging is a manager with a log.
+type logging struct {
+	manager.Manager
+	log *[]string
+}
+
+func (l logging) GetLogger() logr.Logger {
+	return funcr.New(func(_, args string) { *l.log = append(*l.log, args) }, funcr.Options{})
+}
+
+// A record that can't be written is logged once, and delays no pass.
+func TestARecordThatCannotBeWritten(t *testing.T) {
+	q, err := quarantine.Open(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, q.Close()) // from now on a write fails
+	var log []string
+	mgr := logging{log: &log}
+	around := q.Around(mgr)
+	assert.Equal(t, manager.Manager(mgr), around.(interface{ Unwrap() manager.Manager }).Unwrap())
+	for _, name := range []string{"shop", "bank"} {
+		pass := inflight.Pass{Controller: "webapp", Namespace: "default", Name: name}
+		running, hold := around.(interface{ PassesInFlight() *inflight.Record }).PassesInFlight().Begin(pass)
+		assert.Nil(t, hold)
+		running.End()
+	}
+	require.Len(t, log, 1)
+	assert.Contains(t, log[0], "the passes that run can't be kept on record")
+	assert.Contains(t, log[0], "file already closed")
 }

@@ -1,17 +1,18 @@
 package record
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
-	"os"
 	"runtime/debug"
 	"sync"
+
+	"github.com/armature-dev/armature/builder/internal/build"
 )
 
 // thisProgram is the build of this process.
 var thisProgram = sync.OnceValue(func() Program {
-	p := Program{Digest: digestOfExecutable()}
+	var p Program
+	if digest, err := build.Executable(); err == nil {
+		p.Digest = "sha256:" + digest
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return p
@@ -27,21 +28,3 @@ var thisProgram = sync.OnceValue(func() Program {
 	}
 	return p
 })
-
-// digestOfExecutable returns the digest of the running program, empty if it can't be read.
-func digestOfExecutable() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	f, err := os.Open(path) //nolint:gosec // the path of this program
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return ""
-	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
-}

@@ -6,6 +6,7 @@ tool gotest.tools/gotestsum
 
 require (
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/tools v0.36.0
 	gotest.tools/gotestsum v1.13.0
 )
 
@@ -23,5 +24,4 @@ require (
 	golang.org/x/sys v0.36.0 // indirect
 	golang.org/x/term v0.35.0 // indirect
 	golang.org/x/text v0.17.0 // indirect
-	golang.org/x/tools v0.36.0 // indirect
 )

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 func main() {
 	if err := command(os.Args[1:], os.Stdout); err != nil {
-		// What a report found is the last thing that it prints.
+		// What a report found, or a measurement, is the last thing that it prints.
 		if !errors.As(err, &failures{}) {
 			fmt.Fprintln(os.Stderr, "suites:", err)
 		}
@@ -20,17 +21,19 @@ func main() {
 
 func command(args []string, out io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("which command: run or report")
+		return errors.New("which command: run, report or coverage")
 	}
 	switch args[0] {
 	case "run":
 		return runCommand(args[1:], out)
 	case "report":
 		return reportCommand(args[1:], out)
+	case "coverage":
+		return coverageCommand(args[1:], out)
 	case goTestCommand:
 		return goTest(args[1:])
 	default:
-		return fmt.Errorf("there is no command %q: run or report", args[0])
+		return fmt.Errorf("there is no command %q: run, report or coverage", args[0])
 	}
 }
 
@@ -61,4 +64,24 @@ func reportCommand(args []string, out io.Writer) error {
 		return errors.New("report: name the suites")
 	}
 	return report(*dir, flags.Args(), out)
+}
+
+func coverageCommand(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("coverage", flag.ContinueOnError)
+	packages := flags.String("packages", "", "`list` of the measured packages, separated by spaces")
+	gapsFile := flags.String("gaps", "", "`file` with the known gaps")
+	unit := flags.String("unit", "", "`profile` of the tests without a cluster")
+	both := flags.String("both", "", "`profile` of all tests")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(*gapsFile)
+	if err != nil {
+		return err
+	}
+	gaps, err := parseGaps(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", *gapsFile, err)
+	}
+	return coverageOf(strings.Fields(*packages), gaps, *unit, *both, out)
 }

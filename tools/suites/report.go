@@ -13,7 +13,7 @@ import (
 // slowest is how many of the slowest tests are told.
 const slowest = 20
 
-// failures are the names of the suites that failed, as the report says by itself.
+// failures are the names of the suites that failed, or of the packages, as the report says by itself.
 type failures []string
 
 func (f failures) Error() string { return "failed: " + strings.Join(f, ", ") }

@@ -67,5 +67,25 @@ spec:
 	require.Len(t, found, 1)
 	assert.Contains(t, found[0], "backups.examples.armature.dev, version v1: status.lastSuccess: the schema admits")
 
-	assert.Equal(t, []string{file + ": no CustomResourceDefinition"}, check(t, scheme, func() string { write("kind: Other\n"); return file }()))
+	write("kind: Other\n")
+	assert.Equal(t, []string{file + ": no CustomResourceDefinition"}, check(t, scheme, file))
+}
+
+// A CRD that isn't there or can't be read fails the test: it would check nothing.
+func TestCheckFailsWithoutACRD(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing.yaml")
+	assert.Equal(t, []string{"stat " + missing + ": no such file or directory"}, check(t, runtime.NewScheme(), missing))
+
+	link := filepath.Join(dir, "crd.yaml")
+	require.NoError(t, os.Symlink(missing, link))
+	found := check(t, runtime.NewScheme(), dir)
+	require.Len(t, found, 1)
+	assert.Contains(t, found[0], link+": open ")
+
+	require.NoError(t, os.Remove(link))
+	require.NoError(t, os.WriteFile(link, []byte("kind: [CustomResourceDefinition\n"), 0o600))
+	found = check(t, runtime.NewScheme(), link)
+	require.Len(t, found, 1)
+	assert.Contains(t, found[0], link+": error converting YAML to JSON")
 }

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -41,4 +44,53 @@ func TestWhatTheAPIServerAdmitsCanBeRead(t *testing.T) {
 	for _, file := range append(files, examples...) {
 		t.Run(filepath.Base(file), func(t *testing.T) { crdtest.Check(t, scheme, file) })
 	}
+}
+
+// specOf is the specification of an object whose property x takes any value.
+type specOf[T any] struct {
+	Spec struct {
+		X T `json:"x"`
+	} `json:"spec"`
+}
+
+// crdOf returns a CRD with that property of this schema, and with a version that has none.
+func crdOf(x apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResourceDefinition {
+	schema := &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
+		"spec": {Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"x": x}},
+	}}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Name = "backups.example.com"
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{
+		{Name: "v0"}, {Name: "v1", Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: schema}},
+	}
+	return crd
+}
+
+// What lists and maps have is looked at as well, and quantities that only take too long to read.
+func TestWhatIsUnreadableBelowAProperty(t *testing.T) {
+	number := apiextensionsv1.JSONSchemaProps{Type: "integer"}
+	of := func(x apiextensionsv1.JSONSchemaProps, newObject func(string) any) string {
+		found, err := crdtest.Unreadable(crdOf(x), newObject)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		return found[0]
+	}
+	found := of(apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &number}},
+		func(string) any { return &specOf[[]int32]{} })
+	assert.Contains(t, found, "backups.example.com, version v1: spec.x.[]: the schema admits 2147483648, and the Go type doesn't read it")
+
+	found = of(apiextensionsv1.JSONSchemaProps{
+		Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &number},
+	}, func(string) any { return &specOf[map[string]int32]{} })
+	assert.Contains(t, found, "version v1: spec.x.{}: the schema admits 2147483648, and the Go type doesn't read it")
+
+	found = of(apiextensionsv1.JSONSchemaProps{XIntOrString: true, Pattern: `^1E-9+$`},
+		func(string) any { return &specOf[resource.Quantity]{} })
+	assert.Contains(t, found, `version v1: spec.x: the schema admits "1E-999999999", which a resource.Quantity takes hours to read`)
+}
+
+func TestASchemaThatCannotBeCompiled(t *testing.T) {
+	wrong := apiextensionsv1.JSONSchemaProps{Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte("{")}}
+	_, err := crdtest.Unreadable(crdOf(wrong), func(string) any { return &specOf[string]{} })
+	require.EqualError(t, err, "backups.example.com, version v1: spec: unexpected end of JSON input")
 }

@@ -38,15 +38,8 @@ func (c Client) FlightRecorder() flight.Recorder { return c.Recorder }
 // plan differs from the recorded one, if a pass can't be replayed, or if there is none. It returns the number of passes.
 func Replay[T client.Object](t testing.TB, recorder *record.Recorder, operator *builder.Operator[T], scheme *runtime.Scheme) int {
 	t.Helper()
-	list, err := recorder.Passes(record.Owner{Kind: kindOf[T](t, scheme)})
+	list, err := passesOfFile(recorder, record.Owner{Kind: kindOf[T](t, scheme)})
 	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := list.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	if list, err = record.Read(&file); err != nil {
 		t.Fatal(err)
 	}
 	for i := range list.Items {
@@ -63,6 +56,19 @@ func Replay[T client.Object](t testing.TB, recorder *record.Recorder, operator *
 		t.Fatal("no pass is recorded: none wrote anything, or the recorder is too small")
 	}
 	return len(list.Items)
+}
+
+// passesOfFile returns recorded passes in the form that they have in a file.
+func passesOfFile(recorder *record.Recorder, of record.Owner) (*record.List, error) {
+	list, err := recorder.Passes(of)
+	var file bytes.Buffer
+	if err == nil {
+		err = list.Write(&file)
+	}
+	if err == nil {
+		list, err = record.Read(&file)
+	}
+	return list, err
 }
 
 // kindOf returns the kind of an operator's owners.

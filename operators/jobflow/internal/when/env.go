@@ -28,13 +28,6 @@ func (p provider) FindStructType(name string) (*types.Type, bool) {
 	return p.Registry.FindStructType(name)
 }
 
-func (p provider) FindStructFieldNames(name string) ([]string, bool) {
-	if name == jobType {
-		return []string{"succeeded", "failed", "skipped", "output"}, true
-	}
-	return p.Registry.FindStructFieldNames(name)
-}
-
 func (p provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	if name != jobType {
 		return p.Registry.FindStructFieldType(name, field)
@@ -49,17 +42,15 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 // environments are made once; each takes a millisecond.
 var environments = sync.OnceValues(func() (e struct{ flow, finally *cel.Env }, err error) {
 	registry, err := types.NewRegistry()
-	if err != nil {
-		return e, err
+	if err == nil {
+		e.flow, err = cel.NewEnv(
+			cel.CustomTypeProvider(provider{registry}),
+			cel.CustomTypeAdapter(registry),
+			cel.Variable("jobs", cel.MapType(cel.StringType, cel.ObjectType(jobType))),
+		)
 	}
-	e.flow, err = cel.NewEnv(
-		cel.CustomTypeProvider(provider{registry}),
-		cel.CustomTypeAdapter(registry),
-		cel.Variable("jobs", cel.MapType(cel.StringType, cel.ObjectType(jobType))),
-	)
-	if err != nil {
-		return e, err
+	if err == nil {
+		e.finally, err = e.flow.Extend(cel.Variable("state", cel.StringType))
 	}
-	e.finally, err = e.flow.Extend(cel.Variable("state", cel.StringType))
 	return e, err
 })

@@ -2,7 +2,6 @@ package when
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/cel-go/common/types"
 )
@@ -34,9 +33,5 @@ func (x *Expression) Eval(ctx context.Context, jobs map[string]Job, state string
 	if err != nil {
 		return false, err
 	}
-	b, ok := value.(types.Bool)
-	if !ok {
-		return false, fmt.Errorf("it is a %s, and must be a bool", value.Type())
-	}
-	return bool(b), nil
+	return value == types.True, nil // the check has made sure that it is a bool
 }

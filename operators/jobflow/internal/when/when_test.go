@@ -24,17 +24,18 @@ func TestEval(t *testing.T) {
 	for text, want := range map[string]bool{
 		`true`:                 true,
 		`jobs.build.succeeded`: true,
-		`jobs.check.failed || jobs.check.skipped`: true,
-		`jobs.build.output == "gpu"`:              true,
-		`jobs["a-b"].skipped`:                     true,
-		`jobs["a-b"].succeeded`:                   false,
-		`int(jobs.number.output) > 6`:             true,
-		`jobs.all(name, !jobs[name].failed)`:      false,
-		`jobs.exists(name, jobs[name].failed)`:    true,
-		`"build" in jobs`:                         true,
-		`has(jobs.nowhere)`:                       false,
-		`jobs.build.output.matches("^g.u$")`:      true,
-		`jobs.build.output in ["cpu", "gpu"]`:     true,
+		`jobs.check.failed || jobs.check.skipped`:  true,
+		`jobs.build.output == "gpu"`:               true,
+		`jobs["a-b"].skipped`:                      true,
+		`jobs["a-b"].succeeded`:                    false,
+		`int(jobs.number.output) > 6`:              true,
+		`jobs.all(name, !jobs[name].failed)`:       false,
+		`jobs.exists(name, jobs[name].failed)`:     true,
+		`"build" in jobs`:                          true,
+		`has(jobs.nowhere)`:                        false,
+		`jobs.build.output.matches("^g.u$")`:       true,
+		`jobs.build.output in ["cpu", "gpu"]`:      true,
+		`google.protobuf.Int32Value{value: 7} > 6`: true, // a type of CEL
 	} {
 		x, err := Compile(text, scope(false))
 		require.NoError(t, err, text)

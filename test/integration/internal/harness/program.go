@@ -15,6 +15,9 @@ import (
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
+// counters names the directory for the counters of go test -cover. A pod's directory for temporary files goes with the pod.
+const counters = "GOCOVERDIR"
+
 // RunTestsOr is for the TestMain of an example whose pods run a program of its own. The test binary is that program as well, as no
 // machine has another: it runs the tests, or, if its first argument is the command that the pods give, the program. What it returns
 // is the exit code.
@@ -22,6 +25,10 @@ func RunTestsOr(m *testing.M, command string, program func(context.Context) erro
 	ctrl.SetLogger(logr.Discard())
 	if len(os.Args) < 2 || os.Args[1] != command {
 		return testcluster.Run(m, opts...)
+	}
+	// A program with counters complains in the pod's log if it has no directory for them.
+	if testing.CoverMode() != "" && os.Getenv(counters) == "" {
+		os.Setenv(counters, os.TempDir())
 	}
 	if err := program(ctrl.SetupSignalHandler()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
