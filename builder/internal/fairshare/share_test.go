@@ -52,6 +52,54 @@ func TestExpensivePlansRunOneAtATime(t *testing.T) {
 	assert.Zero(t, wait(s, "b", start))
 }
 
+// A namespace with thousands of owners asks again much sooner than one with a single owner. It must not take every turn.
+func TestExpensiveNamespacesTakeTurns(t *testing.T) {
+	s := New(2)
+	for _, namespace := range []string{"single", "other", "busy"} {
+		plan(t, s, namespace, time.Second, start)
+	}
+	running, _ := begin(s, "busy", start)
+	single, other := wait(s, "single", start), wait(s, "other", start)
+	require.NotZero(t, single)
+	require.NotZero(t, other)
+	running.End(time.Second, start)
+	for range 100 {
+		require.NotZero(t, wait(s, "busy", start), "others have waited since before")
+	}
+	require.NotZero(t, wait(s, "other", start), "the second in line")
+
+	running, putOff := begin(s, "single", start.Add(single))
+	require.Zero(t, putOff)
+	require.NotZero(t, wait(s, "single", start.Add(single)))
+	running.End(time.Second, start.Add(single))
+	running, putOff = begin(s, "other", start.Add(single))
+	require.Zero(t, putOff)
+	running.End(time.Second, start.Add(single))
+	assert.Zero(t, wait(s, "busy", start.Add(single)))
+}
+
+func TestATurnThatNoOneTakesLapses(t *testing.T) {
+	s := New(2)
+	plan(t, s, "deleted", time.Second, start)
+	plan(t, s, "busy", time.Second, start)
+	running, _ := begin(s, "busy", start)
+	due := start.Add(wait(s, "deleted", start))
+	running.End(time.Second, start)
+	require.NotZero(t, wait(s, "busy", due.Add(grace)))
+	assert.Zero(t, wait(s, "busy", due.Add(grace+1)))
+}
+
+func TestANamespaceThatIsForgivenLeavesTheLine(t *testing.T) {
+	s := New(2)
+	plan(t, s, "forgiven", time.Second, start)
+	plan(t, s, "busy", time.Second, start.Add(time.Second))
+	running, _ := begin(s, "busy", start.Add(time.Second))
+	require.NotZero(t, wait(s, "forgiven", start.Add(remembered-1)))
+	require.Zero(t, wait(s, "forgiven", start.Add(remembered)))
+	running.End(time.Second, start.Add(remembered))
+	assert.Zero(t, wait(s, "busy", start.Add(remembered)))
+}
+
 func TestHalfOfTheCPUsAreForExpensivePlans(t *testing.T) {
 	s := New(8)
 	ran := 0
