@@ -55,7 +55,7 @@ func Main(ctx context.Context, args []string) error {
 	f.IntVar(&o.sizes.nodes, "nodes", 5000, "nodes of each of these; lists: a fiftieth")
 	f.DurationVar(&o.sizes.last, "last", 20*time.Second, "how long the attacks go on that have no other end")
 	f.BoolVar(&o.share, "share", false, "let attacks on a manager share a cluster: quicker, but each finds what the others left")
-	f.IntVar(&o.probes, "probes", 50, "objects of the other tenant, alone; and the fewest under attack")
+	f.IntVar(&o.probes, "probes", 30, "objects of the other tenant, alone; and the fewest under attack")
 	only := f.String("only", "", "a `regular expression` of the attacks: "+shortNames()+". The page stays as it is then")
 	if err := f.Parse(args); err != nil {
 		return err
