@@ -84,7 +84,7 @@ example-kvstore: bin/devcluster ## Run the example of a distributed store on a c
 # The table of tenants compares with the manager of this commit, the last before namespaces had their share.
 BEFORE ?= 1eb3f56
 
-bench: build ## Measure builder and the operators side by side with their peers, into docs/benchmarks.md; takes half an hour
+bench: build ## Measure builder and the operators side by side with their peers, into docs/benchmarks.md; takes an hour
 	cd bench && go run . builder -devcluster $(CURDIR)/bin/devcluster
 	cd bench && go run . jobs -devcluster $(CURDIR)/bin/devcluster
 	cd bench && go run . plans

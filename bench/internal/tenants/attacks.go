@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ import (
 // sizes are how much of each attack is made.
 type sizes struct {
 	fluxJobs, flows, sharing int           // objects
+	others                   int           // objects of each other kind
 	bombs, nodes             int           // flows of expressions or lists, and nodes of each
 	last                     time.Duration // how long those attacks go on that have no other end
 }
@@ -31,7 +33,7 @@ type sizes struct {
 type attack struct {
 	name  string // in the table, with its size
 	short string // for -only
-	probe probe
+	probe kind
 	run   func(ctx context.Context, on *target) error
 }
 
@@ -40,6 +42,7 @@ type target struct {
 	client    client.Client // with the rights of the attacker's namespace
 	manager   *process
 	namespace string
+	queue     string // of the victim's FluxJobs
 }
 
 // bomb is an expression of 10,000 steps within the limits of one expression.
@@ -48,36 +51,61 @@ const bomb = "![0,1,2,3,4,5,6,7,8,9].all(a,[0,1,2,3,4,5,6,7,8,9].all(b,[0,1,2,3,
 func attacks(n sizes) []attack {
 	return []attack{
 		{
-			fmt.Sprintf("%d JobFlows of %d expressions that take long", n.bombs, n.nodes), "cel", oneFlow,
+			fmt.Sprintf("%d JobFlows of %d expressions that take long", n.bombs, n.nodes), "cel", jobFlow,
 			func(ctx context.Context, on *target) error {
 				return on.create(ctx, n.bombs, func(i int) client.Object { return bombFlow(on.namespace, i, n.nodes) })
 			},
 		},
 		{
-			fmt.Sprintf("%d JobFlows of %d lists of 999 items", n.bombs, n.nodes/50), "foreach", oneFlow,
+			fmt.Sprintf("%d JobFlows of %d lists of 999 items", n.bombs, n.nodes/50), "foreach", jobFlow,
 			func(ctx context.Context, on *target) error {
 				return on.create(ctx, n.bombs, func(i int) client.Object { return listFlow(on.namespace, i, n.nodes/50) })
 			},
 		},
-		{fmt.Sprintf("%d FluxJobs", n.fluxJobs), "fluxjobs", oneFluxJob, func(ctx context.Context, on *target) error {
-			return on.create(ctx, n.fluxJobs, func(i int) client.Object { return makeFluxJob(on.namespace, "j"+strconv.Itoa(i)) })
-		}},
-		{fmt.Sprintf("%d JobFlows", n.flows), "jobflows", oneFlow, func(ctx context.Context, on *target) error {
-			return on.create(ctx, n.flows, func(i int) client.Object {
-				return makeFlow(on.namespace, "f"+strconv.Itoa(i), v1alpha1.Flow{Name: "a", JobTemplate: jobSpec()})
-			})
-		}},
-		{fmt.Sprintf("%d JobFlows share a JobTemplate that the API server refuses, changed 5 times a second", n.sharing), "template", oneFlow,
-			func(ctx context.Context, on *target) error { return on.shareTemplate(ctx, n.sharing, n.last) }},
-		{"requests for metrics with bad tokens, 8 at a time", "metrics", oneFlow, func(ctx context.Context, on *target) error {
-			return repeat(ctx, 8, n.last, func(ctx context.Context, i int) { on.askForMetrics(ctx, i) })
-		}},
-		{"reviews of 3.9 MB at the webhook, 3 at a time", "webhook", oneFlow, func(ctx context.Context, on *target) error {
-			body := review()
-			return repeat(ctx, 3, n.last, func(ctx context.Context, _ int) { on.review(ctx, body) })
-		}},
+		busy(fluxJob, n.fluxJobs),
+		{
+			fmt.Sprintf("%d FluxJobs of the highest priority in the other tenant's queue, which doesn't select them", n.fluxJobs), "queue", fluxJob,
+			func(ctx context.Context, on *target) error {
+				return on.create(ctx, n.fluxJobs, func(i int) client.Object {
+					job := makeFluxJob(on.namespace, nameOf(i), on.queue)
+					job.Spec.Priority = ptr.To[int32](math.MaxInt32)
+					return job
+				})
+			},
+		},
+		busy(jobFlow, n.flows), busy(replicaJob, n.others), busy(daemonJob, n.others), busy(miniCluster, n.others),
+		{
+			fmt.Sprintf("%d JobFlows share a JobTemplate that the API server refuses, changed 5 times a second", n.sharing), "template", jobFlow,
+			func(ctx context.Context, on *target) error { return on.shareTemplate(ctx, n.sharing, n.last) },
+		},
+		{
+			"requests for metrics with bad tokens, 8 at a time", "metrics", jobFlow,
+			func(ctx context.Context, on *target) error {
+				return repeat(ctx, 8, n.last, func(ctx context.Context, i int) { on.askForMetrics(ctx, i) })
+			},
+		},
+		{
+			"reviews of 3.9 MB at the webhook, 3 at a time", "webhook", jobFlow,
+			func(ctx context.Context, on *target) error {
+				body := review()
+				return repeat(ctx, 3, n.last, func(ctx context.Context, _ int) { on.review(ctx, body) })
+			},
+		},
 	}
 }
+
+// busy is the attack of a tenant with n objects of a kind.
+func busy(k kind, n int) attack {
+	return attack{
+		fmt.Sprintf("%d %ss", n, k.name), strings.ToLower(k.name) + "s", k,
+		func(ctx context.Context, on *target) error {
+			return on.create(ctx, n, func(i int) client.Object { return k.object(on.namespace, nameOf(i)) })
+		},
+	}
+}
+
+// nameOf is the name of the attacker's i-th object.
+func nameOf(i int) string { return "o" + strconv.Itoa(i) }
 
 // bombFlow is a flow whose nodes have expressions that take long, each a little different, so that none is compiled for another.
 func bombFlow(namespace string, i, nodes int) *v1alpha1.JobFlow {
@@ -149,7 +177,7 @@ func (on *target) shareTemplate(ctx context.Context, n int, last time.Duration) 
 		return err
 	}
 	if err := on.create(ctx, n, func(i int) client.Object {
-		return makeFlow(on.namespace, "f"+strconv.Itoa(i), v1alpha1.Flow{Name: "a", JobTemplateRef: "shared"})
+		return makeFlow(on.namespace, nameOf(i), v1alpha1.Flow{Name: "a", JobTemplateRef: "shared"})
 	}); err != nil {
 		return err
 	}
@@ -231,24 +259,28 @@ func review() []byte {
 	return b.Bytes()
 }
 
-// makeQueues creates the queues of both tenants: the victim's admits all, the attacker's one at a time.
-func makeQueues(ctx context.Context, c client.Client, of tenants) error {
+// makeNamespaces creates the namespaces of both tenants, and the account that their pods have, for which there is no controller.
+func makeNamespaces(ctx context.Context, c client.Client, of tenants) error {
 	for _, name := range []string{of.victim, of.attacker} {
-		setup := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if name == of.attacker {
-			setup.Spec.Quota.MiniClusters = ptr.To[int32](1)
+		if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+			return err
 		}
-		if err := c.Create(ctx, setup); err != nil {
+		if err := c.Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta(name, "default")}); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// makeNamespaces creates the namespaces of both tenants.
-func makeNamespaces(ctx context.Context, c client.Client, of tenants) error {
+// makeQueues creates a queue for each tenant, which selects only that one: the victim's admits all, the attacker's one at a time.
+func makeQueues(ctx context.Context, c client.Client, of tenants) error {
 	for _, name := range []string{of.victim, of.attacker} {
-		if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		setup := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		setup.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: name}}
+		if name == of.attacker {
+			setup.Spec.Quota.MiniClusters = ptr.To[int32](1)
+		}
+		if err := c.Create(ctx, setup); err != nil {
 			return err
 		}
 	}

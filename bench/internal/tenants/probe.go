@@ -3,15 +3,14 @@ package tenants
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/bench/internal/lab"
 )
 
@@ -25,60 +24,9 @@ func tenantsOf(attack string) tenants {
 // patience bounds each probe: a longer one counts as so long.
 const patience = time.Minute
 
-// probe is an object of the victim's, and how it is seen that it was served.
-type probe struct {
-	what   string
-	list   func() client.ObjectList
-	create func(namespace, name string) client.Object
-	served func(obj client.Object) (name string, ok bool)
-}
-
-// jobSpec is a Job that needs nothing.
-func jobSpec() *batchv1.JobSpec {
-	return &batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox:1.28"}},
-	}}}
-}
-
-var oneFlow = probe{
-	what: "JobFlow",
-	list: func() client.ObjectList { return &batchv1.JobList{} },
-	create: func(namespace, name string) client.Object {
-		return makeFlow(namespace, name, v1alpha1.Flow{Name: "a", JobTemplate: jobSpec()})
-	},
-	served: func(obj client.Object) (string, bool) {
-		owner := metav1.GetControllerOfNoCopy(obj)
-		if owner == nil {
-			return "", false
-		}
-		return owner.Name, true
-	},
-}
-
-var oneFluxJob = probe{
-	what:   "FluxJob",
-	list:   func() client.ObjectList { return &v1alpha1.FluxJobList{} },
-	create: func(namespace, name string) client.Object { return makeFluxJob(namespace, name) },
-	served: func(obj client.Object) (string, bool) {
-		job, ok := obj.(*v1alpha1.FluxJob)
-		return obj.GetName(), ok && job.Status.Admission != nil
-	},
-}
-
-func makeFlow(namespace, name string, flows ...v1alpha1.Flow) *v1alpha1.JobFlow {
-	return &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.JobFlowSpec{Flows: flows}}
-}
-
-func makeFluxJob(namespace, name string) *v1alpha1.FluxJob {
-	return &v1alpha1.FluxJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       v1alpha1.FluxJobSpec{Image: "busybox:1.28", Command: "true", Queue: namespace},
-	}
-}
-
 // prober creates probes one after another.
 type prober struct {
-	probe
+	kind
 	client     client.WithWatch
 	namespace  string
 	stream     watch.Interface // of what is served
@@ -86,8 +34,8 @@ type prober struct {
 	n          int
 }
 
-func newProber(ctx context.Context, c client.WithWatch, p probe, namespace string) (*prober, error) {
-	stream, err := lab.Watch(ctx, c, p.list(), namespace)
+func newProber(ctx context.Context, c client.WithWatch, k kind, namespace string) (*prober, error) {
+	stream, err := lab.Watch(ctx, c, k.list(), namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +44,7 @@ func newProber(ctx context.Context, c client.WithWatch, p probe, namespace strin
 		stream.Stop()
 		return nil, err
 	}
-	return &prober{probe: p, client: c, namespace: namespace, stream: stream, configMaps: configMaps}, nil
+	return &prober{kind: k, client: c, namespace: namespace, stream: stream, configMaps: configMaps}, nil
 }
 
 func (p *prober) stop() {
@@ -104,16 +52,17 @@ func (p *prober) stop() {
 	p.configMaps.Stop()
 }
 
-// one creates an object, and returns how long it took from then until it was served: [patience] if it wasn't, or if ended says earlier that
-// nobody will.
+// one creates an object, and returns how long it took from the request until it was served: [patience] if it wasn't, or if ended says
+// earlier that nobody will. The clock starts before the request, because its response often comes after the operator has begun: a watch is
+// as quick.
 func (p *prober) one(ctx context.Context, ended <-chan struct{}) (time.Duration, error) {
 	p.n++
 	name := fmt.Sprintf("probe-%d", p.n)
-	obj := p.create(p.namespace, name)
+	obj := p.object(p.namespace, name)
+	start := time.Now()
 	if err := p.client.Create(ctx, obj); err != nil {
 		return 0, fmt.Errorf("create probe %s: %w", name, err)
 	}
-	start := time.Now()
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	for {
@@ -140,14 +89,14 @@ func (p *prober) one(ctx context.Context, ended <-chan struct{}) (time.Duration,
 }
 
 // minimal does what any operator must for such an object, with ConfigMaps that no manager looks at: it sees one in a watch, creates
-// another, and waits for the event of that one. It returns how long that took from the creation of the first: what the API server
-// makes everyone wait.
+// another, and waits for the event of that one. It returns how long that took from the request for the first: what the API
+// server makes everyone wait.
 func (p *prober) minimal(ctx context.Context) (time.Duration, error) {
 	first, second := fmt.Sprintf("seen-%d", p.n), fmt.Sprintf("made-%d", p.n)
+	start := time.Now()
 	if err := p.client.Create(ctx, p.configMap(first)); err != nil {
 		return 0, err
 	}
-	start := time.Now()
 	if err := p.sees(ctx, first); err != nil {
 		return 0, err
 	}
@@ -186,18 +135,39 @@ func (p *prober) sees(ctx context.Context, name string) error {
 // times are what probes took, and the minimal operator in turns with them.
 type times struct{ served, minimal []time.Duration }
 
+// both adds the time of a probe, and that of the minimal operator after it.
+func (p *prober) both(ctx context.Context, ended <-chan struct{}, all *times) error {
+	served, err := p.one(ctx, ended)
+	if err != nil {
+		return err
+	}
+	minimal, err := p.minimal(ctx)
+	if err != nil {
+		return fmt.Errorf("the minimal operator: %w", err)
+	}
+	all.served, all.minimal = append(all.served, served), append(all.minimal, minimal)
+	return nil
+}
+
+// alone creates n probes while no one attacks. One that isn't served is an error: there is nothing to compare with.
+func (p *prober) alone(ctx context.Context, ended <-chan struct{}, n int) (all times, err error) {
+	for range n {
+		if err := p.both(ctx, ended, &all); err != nil {
+			return all, err
+		}
+		if slices.Contains(all.served, patience) {
+			return all, fmt.Errorf("%s probe-%d wasn't served, and no one attacks", p.name, p.n)
+		}
+	}
+	return all, nil
+}
+
 // until creates probes until done is closed, and at least so many; none any more once the manager has ended.
 func (p *prober) until(ctx context.Context, done, ended <-chan struct{}, atLeast int) (all times, err error) {
 	for {
-		served, err := p.one(ctx, ended)
-		if err != nil {
+		if err := p.both(ctx, ended, &all); err != nil {
 			return all, err
 		}
-		minimal, err := p.minimal(ctx)
-		if err != nil {
-			return all, fmt.Errorf("the minimal operator: %w", err)
-		}
-		all.served, all.minimal = append(all.served, served), append(all.minimal, minimal)
 		select {
 		case <-ended:
 			return all, nil

@@ -26,6 +26,7 @@ type row struct {
 type results struct {
 	cluster  string
 	compares bool
+	probes   int // of each time, at least
 	rows     []row
 }
 
@@ -44,9 +45,9 @@ func (m measured) used() string {
 
 func (r results) page() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s; Kubernetes %s. p50 / p99 of single objects of another tenant, one after another; "+
+	fmt.Fprintf(&b, "%s; Kubernetes %s. p50 / p99 of at least %d single objects of another tenant, one after another; "+
 		"the manager's largest resident set.\n\n",
-		lab.Machine(), r.cluster)
+		lab.Machine(), r.cluster, r.probes)
 	b.WriteString("| attack | object | manager | alone | under attack | minimal operator: alone | under attack | memory |\n" +
 		"|---|---|---|---:|---:|---:|---:|---:|\n")
 	for _, row := range r.rows {

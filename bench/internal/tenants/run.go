@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -48,14 +49,14 @@ func Main(ctx context.Context, args []string) error {
 	docs := f.String("docs", "../docs", "the `directory` of benchmarks.md; empty prints the results")
 	f.IntVar(&o.sizes.fluxJobs, "fluxjobs", 10000, "FluxJobs of the attacker")
 	f.IntVar(&o.sizes.flows, "flows", 6000, "JobFlows of the attacker")
+	f.IntVar(&o.sizes.others, "others", 6000, "ReplicaJobs, DaemonJobs and MiniClusters of the attacker, of each kind")
 	f.IntVar(&o.sizes.sharing, "sharing", 4000, "JobFlows of the attacker that share a JobTemplate")
 	f.IntVar(&o.sizes.bombs, "bombs", 10, "JobFlows of the attacker whose expressions take long, or that have long lists")
 	f.IntVar(&o.sizes.nodes, "nodes", 5000, "nodes of each of these; lists: a fiftieth")
 	f.DurationVar(&o.sizes.last, "last", 20*time.Second, "how long the attacks go on that have no other end")
 	f.BoolVar(&o.share, "share", false, "let attacks on a manager share a cluster: quicker, but each finds what the others left")
-	f.IntVar(&o.probes, "probes", 50, "objects of the other tenant, alone; and the fewest under attack")
-	only := f.String("only", "", "a `regular expression` of the attacks: "+
-		"cel, foreach, fluxjobs, jobflows, template, metrics, webhook. The page stays as it is then")
+	f.IntVar(&o.probes, "probes", 30, "objects of the other tenant, alone; and the fewest under attack")
+	only := f.String("only", "", "a `regular expression` of the attacks: "+shortNames()+". The page stays as it is then")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func Main(ctx context.Context, args []string) error {
 	if before.binary != "" {
 		versions = []version{before, now}
 	}
-	r := results{compares: before.binary != ""}
+	r := results{compares: before.binary != "", probes: o.probes}
 	o.shared = map[string]*lab.Cluster{}
 	if err := errors.Join(o.all(ctx, versions, &r), o.stopShared()); err != nil {
 		return err
@@ -79,19 +80,28 @@ func Main(ctx context.Context, args []string) error {
 	return lab.WritePage(filepath.Join(*docs, "benchmarks.md"), page, r.page())
 }
 
+// shortNames lists the attacks, as -only names them.
+func shortNames() string {
+	var names []string
+	for _, a := range attacks(sizes{}) {
+		names = append(names, a.short)
+	}
+	return strings.Join(names, ", ")
+}
+
 // all runs each attack on each version.
 func (o *options) all(ctx context.Context, versions []version, r *results) error {
 	for _, a := range attacks(o.sizes) {
 		if !o.only.MatchString(a.short) {
 			continue
 		}
-		row := row{attack: a.name, probe: a.probe.what}
+		row := row{attack: a.name, probe: a.probe.name}
 		for _, v := range versions {
 			m, err := o.measure(ctx, a, v, r)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", a.short, v.name, err)
 			}
-			fmt.Printf("%-9s %-7s %s\n", a.short, v.name, m)
+			fmt.Printf("%-12s %-7s %s\n", a.short, v.name, m)
 			row.of = append(row.of, m)
 		}
 		r.rows = append(r.rows, row)
@@ -147,12 +157,10 @@ func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v 
 	}
 	defer p.stop()
 
-	alone := make(chan struct{})
-	close(alone)
-	if _, err := p.until(ctx, alone, manager.ended, 5); err != nil { // warms everybody's caches
+	if _, err := p.alone(ctx, manager.ended, 5); err != nil { // warms everybody's caches
 		return m, err
 	}
-	if m.alone, err = p.until(ctx, alone, manager.ended, o.probes); err != nil {
+	if m.alone, err = p.alone(ctx, manager.ended, o.probes); err != nil {
 		return m, err
 	}
 
@@ -161,7 +169,7 @@ func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v 
 	sent, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(sent)
-		failed <- a.run(ctx, &target{client: c, manager: manager, namespace: of.attacker})
+		failed <- a.run(ctx, &target{client: c, manager: manager, namespace: of.attacker, queue: of.victim})
 	}()
 	if m.attacked, err = p.until(ctx, sent, manager.ended, o.probes); err != nil {
 		return m, err
@@ -191,8 +199,15 @@ func (o *options) prepare(ctx context.Context, cluster *lab.Cluster, v version, 
 		return nil, err
 	}
 	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		return c.List(ctx, &v1alpha1.JobFlowList{}) == nil && c.List(ctx, &v1alpha1.FluxJobList{}) == nil &&
-			c.List(ctx, &v1alpha1.FluxSetupList{}) == nil && c.List(ctx, &v1alpha1.JobTemplateList{}) == nil, nil
+		for _, list := range []client.ObjectList{
+			&v1alpha1.JobFlowList{}, &v1alpha1.JobTemplateList{}, &v1alpha1.DaemonJobList{}, &v1alpha1.ReplicaJobList{},
+			&v1alpha1.MiniClusterList{}, &v1alpha1.FluxJobList{}, &v1alpha1.FluxSetupList{},
+		} {
+			if c.List(ctx, list) != nil {
+				return false, nil
+			}
+		}
+		return true, nil
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package tenants
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +12,14 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/bench/internal/lab"
 	"github.com/armature-dev/armature/internal/testsize"
 )
@@ -39,15 +46,30 @@ func TestRun(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(lab.Begin(page)+"\nold\n"+lab.End(page)), 0o600))
 	require.NoError(t, Main(t.Context(), []string{
 		"-devcluster", binary, "-manager", manager, "-crds", "../../../config/crd", "-docs", docs,
-		"-fluxjobs", "20", "-flows", "20", "-sharing", "5", "-bombs", "1", "-nodes", "50", "-last", "300ms", "-probes", "3",
+		"-fluxjobs", "20", "-flows", "20", "-others", "10", "-sharing", "5", "-bombs", "1", "-nodes", "50", "-last", "300ms", "-probes", "3",
 		"-share=" + strconv.FormatBool(!testsize.Long()), // to start a cluster takes longer than an attack of this size
 	}))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), "old")
-	for _, a := range attacks(sizes{fluxJobs: 20, flows: 20, sharing: 5, bombs: 1, nodes: 50}) {
-		assert.Contains(t, string(text), "| "+a.name+" | "+a.probe.what+" | now |")
+	for _, a := range attacks(sizes{fluxJobs: 20, flows: 20, others: 10, sharing: 5, bombs: 1, nodes: 50}) {
+		assert.Contains(t, string(text), "| "+a.name+" | "+a.probe.name+" | now |")
 	}
+}
+
+// TestAProbeThatIsNotServedAloneIsAnError: whatever the attack does then, it would seem to do no harm.
+func TestAProbeThatIsNotServedAloneIsAnError(t *testing.T) {
+	scheme := runtime.NewScheme()
+	require.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)))
+	c := fake.NewClientBuilder().WithScheme(scheme).Build()
+	configMaps, err := c.Watch(t.Context(), &corev1.ConfigMapList{})
+	require.NoError(t, err)
+	p := &prober{kind: replicaJob, client: c, namespace: "victim", stream: watch.NewFake(), configMaps: configMaps}
+	defer p.stop()
+	noManager := make(chan struct{})
+	close(noManager)
+	_, err = p.alone(t.Context(), noManager, 1)
+	assert.ErrorContains(t, err, "ReplicaJob probe-1 wasn't served")
 }
 
 func TestThePageSaysWhoWasDelayed(t *testing.T) {

@@ -1,6 +1,7 @@
 package fairshare
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,6 +16,8 @@ const (
 	retryAfter = 2 * time.Millisecond
 	// maxWait limits the delay.
 	maxWait = time.Second
+	// grace is how late a waiting namespace may ask again without losing its turn. A busy process takes that long to get to an owner.
+	grace = 100 * time.Millisecond
 	// maxNamespaces is the number of recorded namespaces above which those without a running plan are dropped.
 	maxNamespaces = 4096
 )
@@ -26,6 +29,7 @@ type Limiter struct {
 	mu         sync.Mutex
 	running    int // plans of expensive namespaces
 	namespaces map[string]*usage
+	waiting    []*usage // expensive namespaces without a running plan, in the order of their turns
 }
 
 // usage is the record of a namespace's plans.
@@ -33,8 +37,9 @@ type usage struct {
 	known     bool      // a plan has ended
 	expensive time.Time // when the last expensive plan ended; zero: never
 	running   int
-	limited   bool // the plan that runs counts as an expensive one
-	delayed   int  // delayed owners, since a plan began
+	limited   bool      // the plan that runs counts as an expensive one
+	delayed    int       // delayed owners, since a plan began
+	due       time.Time // when the first of them asks again
 }
 
 // New returns a Limiter of the given number of CPUs.
@@ -57,10 +62,16 @@ func (l *Limiter) Begin(namespace string, now time.Time) (Slot, time.Duration) {
 	defer l.mu.Unlock()
 	u := l.of(namespace)
 	limited := !u.expensive.IsZero() && now.Sub(u.expensive) < remembered
-	if (limited || !u.known) && u.running > 0 || limited && l.running >= l.atOnce {
-		u.delayed++
-		return Slot{}, min(time.Duration(u.delayed)*retryAfter, maxWait)
+	if (limited || !u.known) && u.running > 0 {
+		return Slot{}, u.delay(now)
 	}
+	if limited && !l.isTurnOf(u, now) {
+		if !slices.Contains(l.waiting, u) {
+			l.waiting = append(l.waiting, u)
+		}
+		return Slot{}, u.delay(now)
+	}
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *usage) bool { return w == u })
 	u.delayed = 0
 	u.running++
 	if limited {
@@ -68,6 +79,29 @@ func (l *Limiter) Begin(namespace string, now time.Time) (Slot, time.Duration) {
 		l.running++
 	}
 	return Slot{l, namespace}, 0
+}
+
+// isTurnOf reports whether an expensive plan may run besides the running ones, and no other namespace has waited for that longer. A
+// namespace that doesn't ask again in time loses its place, because its owner may be gone.
+func (l *Limiter) isTurnOf(u *usage, now time.Time) bool {
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *usage) bool {
+		return w != u && (now.Sub(w.due) > grace || w.due.Sub(now) > maxWait) // or the clock was set back
+	})
+	place := slices.Index(l.waiting, u)
+	if place < 0 {
+		place = len(l.waiting)
+	}
+	return l.running+place < l.atOnce
+}
+
+// delay returns the delay of a further owner.
+func (u *usage) delay(now time.Time) time.Duration {
+	u.delayed++
+	wait := min(time.Duration(u.delayed)*retryAfter, maxWait)
+	if at := now.Add(wait); !u.due.After(now) || at.Before(u.due) {
+		u.due = at
+	}
+	return wait
 }
 
 // End takes the duration of the plan. Only the first call has an effect.

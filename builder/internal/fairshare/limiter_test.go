@@ -52,6 +52,54 @@ func TestExpensivePlansRunOneAtATime(t *testing.T) {
 	assert.Zero(t, wait(l, "b", start))
 }
 
+// A namespace with thousands of owners asks again much sooner than one with a single owner. It must not take every turn.
+func TestExpensiveNamespacesTakeTurns(t *testing.T) {
+	l := New(2)
+	for _, namespace := range []string{"single", "other", "busy"} {
+		plan(t, l, namespace, time.Second, start)
+	}
+	running, _ := begin(l, "busy", start)
+	single, other := wait(l, "single", start), wait(l, "other", start)
+	require.NotZero(t, single)
+	require.NotZero(t, other)
+	running.End(time.Second, start)
+	for range 100 {
+		require.NotZero(t, wait(l, "busy", start), "others have waited since before")
+	}
+	require.NotZero(t, wait(l, "other", start), "the second in line")
+
+	running, delay := begin(l, "single", start.Add(single))
+	require.Zero(t, delay)
+	require.NotZero(t, wait(l, "single", start.Add(single)))
+	running.End(time.Second, start.Add(single))
+	running, delay = begin(l, "other", start.Add(single))
+	require.Zero(t, delay)
+	running.End(time.Second, start.Add(single))
+	assert.Zero(t, wait(l, "busy", start.Add(single)))
+}
+
+func TestATurnThatNoOneTakesLapses(t *testing.T) {
+	l := New(2)
+	plan(t, l, "deleted", time.Second, start)
+	plan(t, l, "busy", time.Second, start)
+	running, _ := begin(l, "busy", start)
+	due := start.Add(wait(l, "deleted", start))
+	running.End(time.Second, start)
+	require.NotZero(t, wait(l, "busy", due.Add(grace)))
+	assert.Zero(t, wait(l, "busy", due.Add(grace+1)))
+}
+
+func TestANamespaceThatIsForgivenLeavesTheLine(t *testing.T) {
+	l := New(2)
+	plan(t, l, "forgiven", time.Second, start)
+	plan(t, l, "busy", time.Second, start.Add(time.Second))
+	running, _ := begin(l, "busy", start.Add(time.Second))
+	require.NotZero(t, wait(l, "forgiven", start.Add(remembered-1)))
+	require.Zero(t, wait(l, "forgiven", start.Add(remembered)))
+	running.End(time.Second, start.Add(remembered))
+	assert.Zero(t, wait(l, "busy", start.Add(remembered)))
+}
+
 func TestHalfOfTheCPUsAreForExpensivePlans(t *testing.T) {
 	l := New(8)
 	ran := 0
