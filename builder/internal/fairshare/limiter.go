@@ -38,7 +38,7 @@ type usage struct {
 	expensive time.Time // when the last expensive plan ended; zero: never
 	running   int
 	limited   bool      // the plan that runs counts as an expensive one
-	delayed    int       // delayed owners, since a plan began
+	delayed   int       // delayed owners, since a plan began
 	due       time.Time // when the first of them asks again
 }
 
