@@ -42,15 +42,17 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 // environments are made once; each takes a millisecond.
 var environments = sync.OnceValues(func() (e struct{ flow, finally *cel.Env }, err error) {
 	registry, err := types.NewRegistry()
-	if err == nil {
-		e.flow, err = cel.NewEnv(
-			cel.CustomTypeProvider(provider{registry}),
-			cel.CustomTypeAdapter(registry),
-			cel.Variable("jobs", cel.MapType(cel.StringType, cel.ObjectType(jobType))),
-		)
+	if err != nil {
+		return e, err
 	}
-	if err == nil {
-		e.finally, err = e.flow.Extend(cel.Variable("state", cel.StringType))
+	e.flow, err = cel.NewEnv(
+		cel.CustomTypeProvider(provider{registry}),
+		cel.CustomTypeAdapter(registry),
+		cel.Variable("jobs", cel.MapType(cel.StringType, cel.ObjectType(jobType))),
+	)
+	if err != nil {
+		return e, err
 	}
+	e.finally, err = e.flow.Extend(cel.Variable("state", cel.StringType))
 	return e, err
 })
