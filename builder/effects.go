@@ -107,7 +107,7 @@ func (p *pass) carryOutWithEffects(ctx context.Context) error {
 		return err
 	}
 	err := p.carryOut(ctx)
-	if _, kept := errors.AsType[keptFirst](err); kept || errors.Is(err, errOwnerGone) {
+	if _, kept := errors.AsType[stateKept](err); kept || errors.Is(err, errOwnerGone) {
 		return err
 	}
 	return errors.Join(err, p.performEffects(ctx))

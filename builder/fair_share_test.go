@@ -1,6 +1,9 @@
 package builder
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 )
 
 // While the plan of an expensive namespace runs, another owner of that namespace is put off before anything is read for it, and
@@ -55,4 +59,58 @@ func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
 	assert.Zero(t, pass("busy", "large"))
 	assert.Zero(t, pass("busy", "small"), "the plan that was in the way has ended")
 	assert.Equal(t, []string{"busy/large", "busy/large", "other/small", "busy/small"}, planned)
+}
+
+// A pass that waits for a slot hasn't worked on its owner, so it doesn't show that the owner does no harm.
+func TestAPassThatWaitsForASlotClearsNoSuspect(t *testing.T) {
+	owner := func(name string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "busy", Name: name, UID: "uid"}}
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	during := func() {}
+	o := NewOperator[*corev1.ConfigMap](nil, "test").Plan(func(owner *corev1.ConfigMap, _ View) Plan[*corev1.ConfigMap] {
+		now = now.Add(time.Second)
+		if owner.Name == "large" {
+			during()
+		}
+		return Plan[*corev1.ConfigMap]{}
+	})
+	o.engine = NewEngine(fake.NewClientBuilder().WithReturnManagedFields().WithObjects(owner("large"), owner("suspect")).Build(), Options{})
+	r, err := o.newReconciler()
+	require.NoError(t, err)
+	dir, clock := t.TempDir(), func() time.Time { return now }
+	open := func() *inflight.Record {
+		record, err := inflight.Open(dir, clock)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, record.Close()) })
+		return record
+	}
+	open().Begin(inflight.Pass{Controller: r.engine.name, Namespace: "busy", Name: "suspect", UID: "uid"}) // and it was killed
+	r.now, r.limiter, r.inFlight = clock, fairshare.New(2), open()
+	now = now.Add(time.Minute)
+	pass := func(name string) time.Duration {
+		res, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "busy", Name: name}})
+		require.NoError(t, err)
+		return res.RequeueAfter
+	}
+	isCleared := func() bool {
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			if bytes.Contains(text, []byte(`"Cleared":true`)) {
+				return true
+			}
+		}
+		return false
+	}
+
+	during = func() {
+		assert.Positive(t, pass("suspect"))
+		assert.False(t, isCleared())
+	}
+	assert.Zero(t, pass("large"))
+	assert.Zero(t, pass("suspect"))
+	assert.True(t, isCleared())
 }

@@ -23,10 +23,10 @@ import (
 // Before a pass disrupts children, it keeps their state for an undo: see package undo. The order makes that safe. The builder creates the
 // ControllerRevision, then names it in the owner's status, and only a pass that finds it there changes the children.
 
-// keptFirst is the error that ends a pass which has kept the state of children, under this name, instead of changing them.
-type keptFirst string
+// stateKept is the error that ends a pass which has kept the state of children, under this name, instead of changing them.
+type stateKept string
 
-func (keptFirst) Error() string {
+func (stateKept) Error() string {
 	return "the former state of the children is kept; the next pass changes them"
 }
 
@@ -115,7 +115,7 @@ func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
 	return p.keep(ctx, children)
 }
 
-// keep makes sure that the state that the owner's status names has these children. It returns a [keptFirst] if the status must
+// keep makes sure that the state that the owner's status names has these children. It returns a [stateKept] if the status must
 // name another one first.
 func (p *pass) keep(ctx context.Context, children []former.Child) error {
 	recorded := undoableIn(*p.owner.(Conditioned).Conditions())
@@ -144,7 +144,7 @@ func (p *pass) keep(ctx context.Context, children []former.Child) error {
 		return err
 	}
 	p.engine.memory.Steady.Remove(p.owner.GetUID())
-	return keptFirst(name)
+	return stateKept(name)
 }
 
 // createFormer creates the ControllerRevision of a state, unless it exists.
@@ -242,7 +242,7 @@ func isFormer(object client.Object, controller string) bool {
 }
 
 // recordFormer writes the name of the kept state to the owner's status. It runs instead of the rest of a pass.
-func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T, kept keptFirst) (reconcile.Result, error) {
+func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T, kept stateKept) (reconcile.Result, error) {
 	r.engine.emitResult(owner, "", p.finish(nil), nil)
 	after := withOwnConditions(owner)
 	meta.SetStatusCondition(any(after).(Conditioned).Conditions(), metav1.Condition{

@@ -82,6 +82,11 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if isPaused(owner) {
 		return r.pause(ctx, owner)
 	}
+	slot, wait := r.limiter.Begin(req.Namespace, r.now())
+	if wait > 0 { // for another plan: of this namespace, or of others that use too much CPU, too
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	defer slot.Release() // without effect after the plan has run
 	if r.inFlight != nil {
 		running, hold := r.noteInFlight(owner)
 		if hold != nil { // the owner is in quarantine
@@ -89,11 +94,6 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		}
 		defer running.End()
 	}
-	slot, wait := r.limiter.Begin(req.Namespace, r.now())
-	if wait > 0 { // the plans of the namespace use too much CPU
-		return reconcile.Result{RequeueAfter: wait}, nil
-	}
-	defer func() { slot.End(0, r.now()) }() // without effect after the plan has run
 	p, err := r.newOperatorPass(owner)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
@@ -140,11 +140,11 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		}
 		doErr = errors.Join(planErr, carryOut(ctx))
 	}
-	if kept, ok := errors.AsType[keptFirst](doErr); ok { // before the children are disrupted, the status must name their former state
-		return r.recordFormer(ctx, p, owner, kept)
-	}
 	if r.byName != nil {
 		r.learnByName(p.pass, doErr)
+	}
+	if kept, ok := errors.AsType[stateKept](doErr); ok { // before the children are disrupted, the status must name their former state
+		return r.recordFormer(ctx, p, owner, kept)
 	}
 	p.result.planWaitsFor = plan.WaitingFor
 	res := p.finish(doErr)

@@ -18,9 +18,10 @@ type claiming struct {
 	client.Client
 }
 
-// Patch takes over the object's fields first, if the patch is an apply.
+// Patch takes over the object's fields first, if the patch is an apply and no dry run.
 func (c claiming) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	if patch.Type() == types.ApplyPatchType {
+	options := (&client.PatchOptions{}).ApplyOptions(opts)
+	if patch.Type() == types.ApplyPatchType && len(options.DryRun) == 0 {
 		if err := c.claim(ctx, obj); err != nil {
 			return err
 		}

@@ -30,6 +30,6 @@ func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.DaemonJob] {
 		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
 		Watches(&corev1.Pod{}, builder.Referencing(podtemplate.OwnerIn(LabelDaemonJob))).
 		Watches(&corev1.Node{}, builder.ObservedByAll(), builder.EnqueueFor(jobsOfNode)).
-		External(refusal.Sense[*v1alpha1.DaemonJob](mgr)).
+		External(refusal.External[*v1alpha1.DaemonJob](mgr)).
 		Plan(Plan)
 }

@@ -120,7 +120,7 @@ func TestExploreFindsAJobThatIsCreatedBesideItsOldPod(t *testing.T) {
 			Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
 			Watches(&corev1.Pod{}, builder.Referencing(func(*corev1.Pod) []string { return nil })).
 			Watches(&v1alpha1.JobTemplate{}, builder.ReferencedBy(jobflow.TemplateNames)).
-			External(refusal.Sense[*v1alpha1.JobFlow](nil)).
+			External(refusal.External[*v1alpha1.JobFlow](nil)).
 			Plan(jobflow.Plan)
 	})}
 	_, err := buildertest.FindCounterexample(t.Context(), deletedJob(t, c), buildertest.Bounds{Edits: 1})

@@ -30,6 +30,6 @@ func Operator(mgr manager.Manager) *builder.Operator[*v1alpha1.JobFlow] {
 		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
 		Watches(&corev1.Pod{}, builder.Referencing(podtemplate.OwnerIn(LabelJobFlow))).
 		Watches(&v1alpha1.JobTemplate{}, builder.ReferencedBy(TemplateNames)).
-		External(refusal.Sense[*v1alpha1.JobFlow](mgr)).
+		External(refusal.External[*v1alpha1.JobFlow](mgr)).
 		Plan(Plan)
 }

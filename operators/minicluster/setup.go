@@ -29,6 +29,6 @@ func Operator(mgr manager.Manager, planner Planner) *builder.Operator[*v1alpha1.
 		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
 		Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&appsv1.Deployment{}).
 		Owns(&corev1.Secret{}, builder.ByName(secretsOf)). // watching them takes the right to read all Secrets
-		External(refusal.Sense[*v1alpha1.MiniCluster](mgr)).
+		External(refusal.External[*v1alpha1.MiniCluster](mgr)).
 		Plan(planner.Plan)
 }

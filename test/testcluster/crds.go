@@ -56,7 +56,14 @@ func InstallCRDs(tb testing.TB, dirs ...string) {
 		}
 		for _, crd := range crds {
 			options := metav1.ApplyOptions{FieldManager: "testcluster", Force: true}
-			if _, err := client.Resource(crdResource).Apply(ctx, crd.GetName(), crd, options); err != nil {
+			err := wait.PollUntilContextCancel(ctx, pollEvery, true, func(ctx context.Context) (bool, error) {
+				_, err := client.Resource(crdResource).Apply(ctx, crd.GetName(), crd, options)
+				if apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) { // of an API server without CPU
+					return false, nil
+				}
+				return err == nil, err
+			})
+			if err != nil {
 				tb.Fatalf("testcluster: apply %s from %s: %v", crd.GetName(), dir, err)
 			}
 		}

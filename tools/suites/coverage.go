@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// enough is the percentage of its statements of which tests must run more in each package that isn't a known gap.
-	enough = 90
-	// closed is the percentage at which a known gap isn't one any more. It is larger than enough, because tests that wait for a cluster
-	// run a few statements more or less each time.
-	closed = 92
+	// minCoverage is the percentage of its statements of which tests must run more in each package that isn't a known gap.
+	minCoverage = 90
+	// gapClosed is the percentage at which a known gap isn't one any more. It is larger than minCoverage, because tests that wait for a
+	// cluster run a few statements more or less each time.
+	gapClosed = 92
 )
 
 // coverage is how many of the statements of a package tests run: those without a cluster, and all.
@@ -78,9 +78,9 @@ func checkCoverage(out io.Writer, all []coverage, gaps map[string]string) error 
 		switch {
 		case c.statements == 0:
 			fail(c.pkg, "is in no test: nothing is known of it")
-		case !known && p <= enough:
-			fail(c.pkg, "has tests of %.1f %% of its statements; more than %d %% are required, or a line among the known gaps", p, enough)
-		case known && p >= closed:
+		case !known && p <= minCoverage:
+			fail(c.pkg, "has tests of %.1f %% of its statements; more than %d %% are required, or a line among the known gaps", p, minCoverage)
+		case known && p >= gapClosed:
 			fail(c.pkg, "has tests of %.1f %% of its statements, and is no gap any more: remove its line from the known gaps", p)
 		}
 	}

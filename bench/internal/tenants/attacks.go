@@ -242,7 +242,7 @@ func (on *target) send(ctx context.Context, method, url string, body []byte, aut
 	_ = response.Body.Close()
 }
 
-// review is an AdmissionReview of 3.9 MB: a JobFlow of as many expressions, each a different one, as there is room for.
+// review is an AdmissionReview of 3.9 MB: a JobFlow of as many expressions, each a different one, as fit.
 func review() []byte {
 	const size = 3_900_000
 	var b bytes.Buffer

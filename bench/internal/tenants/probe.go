@@ -21,8 +21,8 @@ func tenantsOf(attack string) tenants {
 	return tenants{victim: "victim-" + attack, attacker: "attacker-" + attack}
 }
 
-// patience bounds each probe: a longer one counts as so long.
-const patience = time.Minute
+// probeTimeout bounds each probe: a longer one counts as so long.
+const probeTimeout = time.Minute
 
 // prober creates probes one after another.
 type prober struct {
@@ -52,7 +52,7 @@ func (p *prober) stop() {
 	p.configMaps.Stop()
 }
 
-// one creates an object, and returns how long it took from the request until it was served: [patience] if it wasn't, or if ended says
+// one creates an object, and returns how long it took from the request until it was served: [probeTimeout] if it wasn't, or if ended says
 // earlier that nobody will. The clock starts before the request, because its response often comes after the operator has begun: a watch is
 // as quick.
 func (p *prober) one(ctx context.Context, ended <-chan struct{}) (time.Duration, error) {
@@ -63,7 +63,7 @@ func (p *prober) one(ctx context.Context, ended <-chan struct{}) (time.Duration,
 	if err := p.client.Create(ctx, obj); err != nil {
 		return 0, fmt.Errorf("create probe %s: %w", name, err)
 	}
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(probeTimeout)
 	defer timeout.Stop()
 	for {
 		select {
@@ -79,9 +79,9 @@ func (p *prober) one(ctx context.Context, ended <-chan struct{}) (time.Duration,
 				return time.Since(start), nil
 			}
 		case <-timeout.C:
-			return patience, nil
+			return probeTimeout, nil
 		case <-ended:
-			return patience, nil
+			return probeTimeout, nil
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}
@@ -155,7 +155,7 @@ func (p *prober) alone(ctx context.Context, ended <-chan struct{}, n int) (all t
 		if err := p.both(ctx, ended, &all); err != nil {
 			return all, err
 		}
-		if slices.Contains(all.served, patience) {
+		if slices.Contains(all.served, probeTimeout) {
 			return all, fmt.Errorf("%s probe-%d wasn't served, and no one attacks", p.name, p.n)
 		}
 	}

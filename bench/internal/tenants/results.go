@@ -65,11 +65,11 @@ func (r results) page() string {
 	for _, row := range r.rows {
 		m := row.of[len(row.of)-1]
 		all, server := ratio(m.alone.served, m.attacked.served), max(1, ratio(m.alone.minimal, m.attacked.minimal))
-		verdict, manager := "met", all/server
+		result, manager := "met", all/server
 		if m.died || manager > 2 {
-			verdict = "**missed**"
+			result = "**missed**"
 		}
-		fmt.Fprintf(&b, "- %s: %s: %.1f times; in all %.1f times, the minimal operator %.1f times\n", verdict, row.attack, manager, all, server)
+		fmt.Fprintf(&b, "- %s: %s: %.1f times; in all %.1f times, the minimal operator %.1f times\n", result, row.attack, manager, all, server)
 	}
 	return b.String()
 }
@@ -89,7 +89,7 @@ func spread(all []time.Duration) string {
 
 func show(d time.Duration) string {
 	switch {
-	case d >= patience:
+	case d >= probeTimeout:
 		return "never"
 	case d >= time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())

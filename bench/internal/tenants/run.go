@@ -157,7 +157,7 @@ func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v 
 	}
 	defer p.stop()
 
-	if _, err := p.alone(ctx, manager.ended, 5); err != nil { // warms everybody's caches
+	if _, err := p.alone(ctx, manager.ended, 5); err != nil { // warms all caches
 		return m, err
 	}
 	if m.alone, err = p.alone(ctx, manager.ended, o.probes); err != nil {

@@ -81,7 +81,7 @@ func TestThePageSaysWhoWasDelayed(t *testing.T) {
 	}
 	r := results{compares: true, rows: []row{
 		{"a", "JobFlow", []measured{{alone: took(10), attacked: took(4000), died: true}, {alone: took(10, 20, 30), attacked: took(20, 40, 50), memory: 64 << 20}}},
-		{"b", "FluxJob", []measured{{alone: took(10), attacked: times{served: []time.Duration{patience}, minimal: []time.Duration{time.Second}}}, {alone: took(10), attacked: took(21)}}},
+		{"b", "FluxJob", []measured{{alone: took(10), attacked: times{served: []time.Duration{probeTimeout}, minimal: []time.Duration{time.Second}}}, {alone: took(10), attacked: took(21)}}},
 		{"c", "FluxJob", []measured{{}, {alone: took(10), attacked: took(10), died: true}}},
 		{"d", "JobFlow", []measured{{}, {alone: took(10), attacked: times{
 			served: []time.Duration{60 * time.Millisecond}, minimal: []time.Duration{4 * time.Millisecond},

@@ -9,16 +9,17 @@ import (
 const (
 	// expensive is the minimum duration of an expensive plan. It is half of the time slice of a goroutine.
 	expensive = 5 * time.Millisecond
-	// remembered is how long a namespace with an expensive plan counts as expensive.
+	// remembered is how long a namespace with an expensive plan counts as expensive. It stays expensive while it waits for a slot.
 	remembered = 10 * time.Second
-	// retryAfter is the delay of the first waiting owner. Each further one has this much more, so that thousands of them don't retry at
-	// the same time.
+	// retryAfter is the delay of the first waiting owner of the first waiting namespace. Each further namespace and each further owner of
+	// a namespace has this much more, so that thousands of them don't retry at the same time.
 	retryAfter = 2 * time.Millisecond
 	// maxWait limits the delay.
 	maxWait = time.Second
-	// grace is how late a waiting namespace may ask again without losing its turn. A busy process takes that long to get to an owner.
+	// grace is how late a waiting namespace may retry before others overtake it. A busy process takes that long to get to an owner. After
+	// maxWait the namespace loses its place, because its owner may be gone.
 	grace = 100 * time.Millisecond
-	// maxNamespaces is the number of recorded namespaces above which those without a running plan are dropped.
+	// maxNamespaces is the number of recorded namespaces above which those without a recent plan are dropped.
 	maxNamespaces = 4096
 )
 
@@ -29,7 +30,7 @@ type Limiter struct {
 	mu         sync.Mutex
 	running    int // plans of expensive namespaces
 	namespaces map[string]*usage
-	waiting    []*usage // expensive namespaces without a running plan, in the order of their turns
+	waiting    []*usage // expensive namespaces without a running plan, the one that has waited longest first
 }
 
 // usage is the record of a namespace's plans.
@@ -38,8 +39,9 @@ type usage struct {
 	expensive time.Time // when the last expensive plan ended; zero: never
 	running   int
 	limited   bool      // the plan that runs counts as an expensive one
-	delayed   int       // delayed owners, since a plan began
-	due       time.Time // when the first of them asks again
+	waits     bool      // the namespace is in the limiter's waiting
+	retry     time.Time // when the first of its delayed owners retries
+	delayed   int       // its other delayed owners, since a plan began
 }
 
 // New returns a Limiter of the given number of CPUs.
@@ -47,10 +49,10 @@ func New(cpus int) *Limiter {
 	return &Limiter{atOnce: max(1, cpus/2), namespaces: map[string]*usage{}}
 }
 
-// Slot is a plan that may run. It must be ended.
+// Slot is a plan that may run. It must be ended or released.
 type Slot struct {
-	limiter   *Limiter // nil: it has ended, or isn't limited
-	namespace string
+	limiter *Limiter // nil: it has ended, or isn't limited
+	usage   *usage
 }
 
 // Begin returns the slot of a plan of a namespace if it may run now, otherwise the delay until the next attempt.
@@ -60,78 +62,106 @@ func (l *Limiter) Begin(namespace string, now time.Time) (Slot, time.Duration) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(namespace)
-	limited := !u.expensive.IsZero() && now.Sub(u.expensive) < remembered
+	u := l.of(namespace, now)
+	limited := u.isExpensive(now)
+	if !limited && !u.expensive.IsZero() { // its plans may be cheap now: the next one decides
+		u.expensive, u.known = time.Time{}, false
+	}
 	if (limited || !u.known) && u.running > 0 {
-		return Slot{}, u.delay(now)
+		return Slot{}, u.delay(0, now)
 	}
-	if limited && !l.isTurnOf(u, now) {
-		if !slices.Contains(l.waiting, u) {
-			l.waiting = append(l.waiting, u)
-		}
-		return Slot{}, u.delay(now)
-	}
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *usage) bool { return w == u })
-	u.delayed = 0
-	u.running++
 	if limited {
-		u.limited = true
+		if place := l.place(u, now); l.running+place >= l.atOnce {
+			return Slot{}, u.delay(place, now)
+		}
+		u.waits, u.limited = false, true
+		l.waiting = slices.DeleteFunc(l.waiting, func(w *usage) bool { return w == u })
 		l.running++
 	}
-	return Slot{l, namespace}, 0
+	u.running++
+	u.retry, u.delayed = time.Time{}, 0
+	return Slot{l, u}, 0
 }
 
-// isTurnOf reports whether an expensive plan may run besides the running ones, and no other namespace has waited for that longer. A
-// namespace that doesn't ask again in time loses its place, because its owner may be gone.
-func (l *Limiter) isTurnOf(u *usage, now time.Time) bool {
+// isExpensive reports whether the plans of a namespace are limited.
+func (u *usage) isExpensive(now time.Time) bool {
+	return u.limited || u.waits || !u.expensive.IsZero() && now.Sub(u.expensive) < remembered
+}
+
+// place returns how many namespaces have waited longer than an expensive one. If there is no place for its plan, it waits from now on.
+func (l *Limiter) place(u *usage, now time.Time) int {
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *usage) bool {
-		return w != u && (now.Sub(w.due) > grace || w.due.Sub(now) > maxWait) // or the clock was set back
+		if w != u && (now.Sub(w.retry) > maxWait || w.retry.Sub(now) > maxWait) { // or the clock was set back
+			w.waits = false
+		}
+		return !w.waits
 	})
-	place := slices.Index(l.waiting, u)
-	if place < 0 {
-		place = len(l.waiting)
+	if !u.waits {
+		u.waits = true
+		l.waiting = append(l.waiting, u)
 	}
-	return l.running+place < l.atOnce
+	place := 0
+	for _, w := range l.waiting {
+		if w == u {
+			break
+		}
+		if now.Sub(w.retry) <= grace {
+			place++
+		}
+	}
+	return place
 }
 
-// delay returns the delay of a further owner.
-func (u *usage) delay(now time.Time) time.Duration {
+// delay returns the delay of an owner whose namespace has a place among those that wait. The first owner that asks retries soon, so that
+// a free slot is used, and the others after it.
+func (u *usage) delay(place int, now time.Time) time.Duration {
+	if !now.Before(u.retry) || u.retry.Sub(now) > maxWait {
+		wait := min(time.Duration(1+place)*retryAfter, maxWait)
+		u.retry = now.Add(wait)
+		return wait
+	}
 	u.delayed++
-	wait := min(time.Duration(u.delayed)*retryAfter, maxWait)
-	if at := now.Add(wait); !u.due.After(now) || at.Before(u.due) {
-		u.due = at
-	}
-	return wait
+	return min(u.retry.Sub(now)+time.Duration(u.delayed)*retryAfter, maxWait)
 }
 
-// End takes the duration of the plan. Only the first call has an effect.
+// End ends the plan, which took so long. Only the first call of End or Release has an effect.
 func (s *Slot) End(took time.Duration, now time.Time) {
-	l := s.limiter
+	l, u := s.limiter, s.usage
+	if l == nil {
+		return
+	}
+	s.Release()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u.known = true
+	if took >= expensive {
+		u.expensive = now
+	}
+}
+
+// Release gives up the slot of a plan that hasn't run.
+func (s *Slot) Release() {
+	l, u := s.limiter, s.usage
 	if l == nil {
 		return
 	}
 	s.limiter = nil
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(s.namespace)
-	u.known = true
 	u.running--
 	if u.limited {
 		u.limited = false
 		l.running--
 	}
-	if took >= expensive {
-		u.expensive = now
-	}
 }
 
-// of returns the record of a namespace. If there are too many it drops some.
-func (l *Limiter) of(namespace string) *usage {
+// of returns the record of a namespace. If there are too many it drops those that don't limit anything now.
+func (l *Limiter) of(namespace string, now time.Time) *usage {
 	u := l.namespaces[namespace]
 	if u == nil {
 		if len(l.namespaces) >= maxNamespaces {
 			for name, other := range l.namespaces {
-				if other.running == 0 {
+				if other.running == 0 && !other.isExpensive(now) {
 					delete(l.namespaces, name)
 				}
 			}

@@ -11,7 +11,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// begin begins a plan and returns its slot, or how long it is put off.
+// begin begins a plan and returns its slot, or the delay.
 func begin(l *Limiter, namespace string, now time.Time) (*Slot, time.Duration) {
 	slot, wait := l.Begin(namespace, now)
 	return &slot, wait
@@ -52,8 +52,8 @@ func TestExpensivePlansRunOneAtATime(t *testing.T) {
 	assert.Zero(t, wait(l, "b", start))
 }
 
-// A namespace with thousands of owners asks again much sooner than one with a single owner. It must not take every turn.
-func TestExpensiveNamespacesTakeTurns(t *testing.T) {
+// A namespace with thousands of owners retries much sooner than one with a single owner. It must not take every slot.
+func TestExpensiveNamespacesRunInTurn(t *testing.T) {
 	l := New(2)
 	for _, namespace := range []string{"single", "other", "busy"} {
 		plan(t, l, namespace, time.Second, start)
@@ -66,7 +66,7 @@ func TestExpensiveNamespacesTakeTurns(t *testing.T) {
 	for range 100 {
 		require.NotZero(t, wait(l, "busy", start), "others have waited since before")
 	}
-	require.NotZero(t, wait(l, "other", start), "the second in line")
+	require.NotZero(t, wait(l, "other", start), "the second of those that wait")
 
 	running, delay := begin(l, "single", start.Add(single))
 	require.Zero(t, delay)
@@ -78,26 +78,54 @@ func TestExpensiveNamespacesTakeTurns(t *testing.T) {
 	assert.Zero(t, wait(l, "busy", start.Add(single)))
 }
 
-func TestATurnThatNoOneTakesLapses(t *testing.T) {
+func TestALateNamespaceIsOvertakenAndKeepsItsPlace(t *testing.T) {
 	l := New(2)
-	plan(t, l, "deleted", time.Second, start)
-	plan(t, l, "busy", time.Second, start)
+	for _, namespace := range []string{"late", "other", "busy"} {
+		plan(t, l, namespace, time.Second, start)
+	}
 	running, _ := begin(l, "busy", start)
-	due := start.Add(wait(l, "deleted", start))
+	retry := start.Add(wait(l, "late", start))
 	running.End(time.Second, start)
-	require.NotZero(t, wait(l, "busy", due.Add(grace)))
-	assert.Zero(t, wait(l, "busy", due.Add(grace+1)))
+	require.NotZero(t, wait(l, "busy", retry.Add(grace)))
+	running, delay := begin(l, "busy", retry.Add(grace+1))
+	require.Zero(t, delay)
+	require.NotZero(t, wait(l, "other", retry.Add(grace+1)))
+	require.NotZero(t, wait(l, "late", retry.Add(2*grace)))
+	running.End(time.Second, retry.Add(2*grace))
+	require.NotZero(t, wait(l, "other", retry.Add(2*grace)), "late is before it")
+	assert.Zero(t, wait(l, "late", retry.Add(2*grace)))
 }
 
-func TestANamespaceThatIsForgivenLeavesTheLine(t *testing.T) {
+func TestANamespaceThatIsGoneLosesItsPlace(t *testing.T) {
 	l := New(2)
-	plan(t, l, "forgiven", time.Second, start)
-	plan(t, l, "busy", time.Second, start.Add(time.Second))
-	running, _ := begin(l, "busy", start.Add(time.Second))
-	require.NotZero(t, wait(l, "forgiven", start.Add(remembered-1)))
-	require.Zero(t, wait(l, "forgiven", start.Add(remembered)))
-	running.End(time.Second, start.Add(remembered))
-	assert.Zero(t, wait(l, "busy", start.Add(remembered)))
+	plan(t, l, "gone", time.Second, start)
+	plan(t, l, "busy", time.Second, start)
+	running, _ := begin(l, "busy", start)
+	retry := start.Add(wait(l, "gone", start))
+	running.End(time.Second, start)
+	require.Zero(t, wait(l, "busy", retry.Add(maxWait+1)))
+	assert.Empty(t, l.waiting)
+}
+
+// While it waits, and while its own plan runs, a namespace stays expensive, however long that takes.
+func TestANamespaceThatWaitsStaysExpensive(t *testing.T) {
+	l := New(2)
+	plan(t, l, "waits", time.Second, start)
+	plan(t, l, "busy", time.Second, start)
+	running, _ := begin(l, "busy", start)
+	now := start
+	for now.Before(start.Add(2 * remembered)) {
+		delay := wait(l, "waits", now)
+		require.NotZero(t, delay)
+		require.NotZero(t, wait(l, "busy", now), "its own plan runs")
+		now = now.Add(delay)
+	}
+	running.End(now.Sub(start), now)
+	running, delay := begin(l, "waits", now)
+	require.Zero(t, delay)
+	require.NotZero(t, wait(l, "waits", now))
+	running.End(time.Millisecond, now)
+	assert.Zero(t, wait(l, "waits", now), "its last expensive plan was long ago: the next one decides")
 }
 
 func TestHalfOfTheCPUsAreForExpensivePlans(t *testing.T) {
@@ -123,15 +151,32 @@ func TestTheFirstPlanOfANamespaceRunsAlone(t *testing.T) {
 	assert.Zero(t, wait(l, "new", start))
 }
 
-func TestAnExpensiveNamespaceIsForgiven(t *testing.T) {
+func TestANamespaceIsExpensiveForAWhile(t *testing.T) {
 	l := New(2)
 	plan(t, l, "a", time.Second, start)
 	later := start.Add(remembered)
-	require.Zero(t, wait(l, "a", later))
+	slot, delay := begin(l, "a", later)
+	require.Zero(t, delay)
+	require.Zero(t, l.running)
+	require.NotZero(t, wait(l, "a", later), "it isn't known yet whether its plans are cheap now")
+	slot.End(time.Millisecond, later)
+	assert.Zero(t, wait(l, "a", later))
 	assert.Zero(t, wait(l, "a", later))
 }
 
-func TestWhoIsPutOffComesBackOneAfterAnother(t *testing.T) {
+func TestAReleasedSlotTeachesNothing(t *testing.T) {
+	l := New(2)
+	slot, _ := begin(l, "new", start)
+	slot.Release()
+	slot.End(time.Second, start) // of no effect
+	slot, _ = begin(l, "new", start)
+	assert.NotZero(t, wait(l, "new", start), "no plan has ended yet")
+	slot.End(time.Second, start)
+	slot.Release()
+	assert.Zero(t, wait(l, "new", start))
+}
+
+func TestDelayedOwnersRetryOneAfterAnother(t *testing.T) {
 	l := New(2)
 	plan(t, l, "a", time.Second, start)
 	slot, _ := begin(l, "a", start)
@@ -169,9 +214,9 @@ func TestNamespacesAreForgotten(t *testing.T) {
 	l := New(2)
 	require.Zero(t, wait(l, "running", start))
 	for i := range 3 * maxNamespaces {
-		plan(t, l, fmt.Sprint(i), time.Second, start)
+		plan(t, l, fmt.Sprint(i), time.Second, start.Add(time.Duration(i)*remembered/maxNamespaces))
 	}
-	assert.LessOrEqual(t, len(l.namespaces), maxNamespaces)
+	assert.LessOrEqual(t, len(l.namespaces), maxNamespaces+1)
 	assert.NotZero(t, wait(l, "running", start))
 }
 
@@ -180,4 +225,5 @@ func TestANilLimiterLetsAllRun(t *testing.T) {
 	slot, delay := begin(l, "a", start)
 	assert.Zero(t, delay)
 	slot.End(time.Second, start)
+	slot.Release()
 }

@@ -2,10 +2,10 @@
 // [Source] takes the events of a kind and enqueues requests for the owners that they concern. Its Observe takes an owner and its children
 // and returns the objects of the kind that the owner's plan reads. A source is a file of its own:
 //
-//	Dependents    objects that the owner's children control   the pods of jobs
-//	ReferencedBy  objects that the owner's spec names         a secret, a template
-//	Referencing   objects that name the owner                 pods with its name in a label
-//	ObservedByAll     all objects of the kind                     nodes
+//	Dependents     objects that the owner's children control   the pods of jobs
+//	ReferencedBy   objects that the owner's spec names         a secret, a template
+//	Referencing    objects that name the owner                 pods with its name in a label
+//	ObservedByAll  all objects of the kind                     nodes
 //
 // The children themselves are no Source: Owns of controller-runtime maps their events to owners, and [CrossNamespaceOwner] those of
 // cross-namespace children. [ByController] finds them in an informer's index, [ByName] reads them one by one, for a kind that no role

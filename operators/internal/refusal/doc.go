@@ -5,7 +5,7 @@
 // owner has a Job that has started and still has no pod after [grace], and at most once in [freshness] for all owners of a
 // namespace, whatever the number of its Jobs: a tenant whose pods are refused costs one request in that time.
 //
-// An operator declares [Sense], its plan asks [Of]:
+// An operator declares [External], its plan asks [Of]:
 //
 //	setup.go   which events there are, by Job
 //	refusal.go what they say of a Job, and when to look again

@@ -19,7 +19,7 @@ const (
 	longest = 5 * time.Minute
 )
 
-// known is the result of the function of Sense: why Jobs have no pods, by their UIDs.
+// known is the result of the function of External: why Jobs have no pods, by their UIDs.
 type known map[types.UID]string
 
 // Refusals are what is known about an owner's Jobs.
@@ -29,7 +29,7 @@ type Refusals struct {
 	again time.Duration
 }
 
-// Of returns what the function of [Sense] has found out for a plan.
+// Of returns what the function of [External] has found out for a plan.
 func Of(seen builder.View) *Refusals {
 	found, _ := builder.External[known](seen)
 	return &Refusals{known: found, now: seen.Now}

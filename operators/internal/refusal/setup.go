@@ -20,8 +20,8 @@ import (
 const (
 	// freshness is how long what was found out about a namespace serves all its owners.
 	freshness = 10 * time.Second
-	// patience is how long a list of events may take.
-	patience = 5 * time.Second
+	// listTimeout is how long a list of events may take.
+	listTimeout = 5 * time.Second
 	// maxSpaces and maxEvents bound what is remembered: 256 namespaces, 200 events of each.
 	maxSpaces, maxEvents = 256, 200
 	// maxWords bounds what is remembered of an event, in bytes.
@@ -32,10 +32,10 @@ const (
 var refusedPods = fields.AndSelectors(
 	fields.OneTermEqualSelector("reason", "FailedCreate"), fields.OneTermEqualSelector("regarding.kind", "Job"))
 
-// Sense returns the function of an operator whose owners have Jobs, for [builder.Operator.External]. Without a manager (nil) it finds
+// External returns the function of an operator whose owners have Jobs, for [builder.Operator.External]. Without a manager (nil) it finds
 // nothing. The manager must be allowed to list the events of events.k8s.io; if it isn't, or the API server doesn't answer,
 // nothing is known, and the pass goes on.
-func Sense[T client.Object](mgr manager.Manager) func(context.Context, T, builder.View) (any, error) {
+func External[T client.Object](mgr manager.Manager) func(context.Context, T, builder.View) (any, error) {
 	if mgr == nil {
 		return func(context.Context, T, builder.View) (any, error) { return known(nil), nil }
 	}
@@ -94,7 +94,7 @@ func (s *spaces) of(ctx context.Context, namespace string, now time.Time) known 
 }
 
 func (s *spaces) list(ctx context.Context, namespace string) (known, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	var list eventsv1.EventList
 	err := s.reader.List(ctx, &list, client.InNamespace(namespace), client.Limit(maxEvents),
