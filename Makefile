@@ -97,7 +97,7 @@ bench: build ## Measure builder and the operators side by side with their peers,
 SUITE  := bin/suites run -out $(CURDIR)/dist/test
 REPORT := bin/suites report -out $(CURDIR)/dist/test
 
-# The suites in the order in which make test begins them, three at a time on two processors: those with clusters wait for much that isn't
+# The suites in the order in which make test begins them, four at a time on two processors: those with clusters wait for much that isn't
 # the processors', and meanwhile the others use them. The short ones are last, so that at the end none runs alone for long.
 SUITES := operators integration programs bench unit race devcluster testenv localnode postgres deploy image monitoring suites purity gen
 
@@ -125,7 +125,7 @@ bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
 # The report knows which suites have failed or didn't run. What they run is built before, by nobody twice.
 test: build bin/suites released-tools ## Run all tests, each suite also if another fails, and print one table of them
 	@rm -rf dist/test
-	+@status=0; $(call run_suites,$(SUITES)) --jobs=3 || status=1; $(REPORT) $(SUITES) || status=1; exit $$status
+	+@status=0; $(call run_suites,$(SUITES)) --jobs=4 || status=1; $(REPORT) $(SUITES) || status=1; exit $$status
 
 test-unit: bin/suites ## Run the tests that need no cluster
 	+@$(call run_suites,race unit)
