@@ -34,7 +34,7 @@ func (stateKept) Error() string {
 // name of the state would have no record.
 func (p *pass) keepFormers(settings *former.Settings) {
 	if _, conditioned := p.owner.(Conditioned); conditioned {
-		p.undo, p.cluster.BeforeWrites = settings, p.keepChanged
+		p.undo = settings
 	}
 }
 
@@ -70,7 +70,11 @@ func (p *pass) noteSteady(err error) {
 }
 
 // keepChanged keeps the state of children before writes that disrupt them, together with that of the others that change with them.
+// Without undo it keeps nothing.
 func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
+	if p.undo == nil {
+		return nil
+	}
 	var children []former.Child
 	disruptive := false
 	for _, w := range writes {

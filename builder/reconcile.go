@@ -375,7 +375,11 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 
 // applyTogether applies the children that are in no phase. It reports whether all are applied, so that pruning may begin.
 func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
-	writes, err := p.cluster.Apply(ctx, appliedOf(children))
+	writes, necessary, err := p.cluster.Decide(ctx, appliedOf(children))
+	if kept := p.keepChanged(ctx, necessary); kept != nil {
+		return false, errors.Join(publicError(err), kept)
+	}
+	err = errors.Join(err, p.cluster.WriteAll(ctx, necessary))
 	for _, w := range writes {
 		p.record(w)
 	}

@@ -279,16 +279,14 @@ func (c *phasedChildren) asDesired(child *phases.Child, before *revision.Child) 
 // configuration at their start. With a later or failed write they would keep the old configuration.
 func (c *phasedChildren) Apply(ctx context.Context, comparisons []phases.Comparison) (phases.Outcome, error) {
 	p := c.pass
-	if p.undo != nil {
-		var writes []*apply.Write
-		for _, found := range comparisons {
-			if found.Writes() {
-				writes = append(writes, c.writes[found.Number])
-			}
+	var writes []*apply.Write
+	for _, found := range comparisons {
+		if found.Writes() {
+			writes = append(writes, c.writes[found.Number])
 		}
-		if err := p.keepChanged(ctx, writes); err != nil {
-			return phases.Outcome{}, err
-		}
+	}
+	if err := p.keepChanged(ctx, writes); err != nil {
+		return phases.Outcome{}, err
 	}
 	pending, changes := len(p.result.Pending), len(p.result.Changes)
 	var configuration, others []*apply.Write

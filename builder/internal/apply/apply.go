@@ -51,8 +51,6 @@ type Cluster struct {
 	// ConfirmOwner returns an error if the owner is gone, so that nothing must be written. The steps call it before writes; creates are
 	// the children that don't exist.
 	ConfirmOwner func(ctx context.Context, creates []store.Key) error
-	// BeforeWrites is called before the writes of Apply; its error prevents all of them. Nil: nothing is called.
-	BeforeWrites func(ctx context.Context, writes []*Write) error
 
 	slots []slot // for further children
 }
@@ -69,12 +67,11 @@ func (c *Cluster) Allocate(n int) {
 	c.DesiredKeys.Grow(n)
 }
 
-// Apply brings children to their desired state, and returns a Write for each child that it could compare. It tries every child and
-// joins the errors. The writes are valid beside an error.
-func (c *Cluster) Apply(ctx context.Context, children []Child) ([]*Write, error) {
+// Decide decides about children, and returns a Write for each one that it could compare. It tries every child and joins the errors. The
+// writes are valid beside an error. The necessary ones are those that [Cluster.WriteAll] must make.
+func (c *Cluster) Decide(ctx context.Context, children []Child) (writes, necessary []*Write, err error) {
 	c.Allocate(len(children))
-	writes := make([]*Write, 0, len(children))
-	var necessary []*Write
+	writes = make([]*Write, 0, len(children))
 	var errs []error
 	for i := range children {
 		w, err := c.decide(ctx, &children[i])
@@ -87,12 +84,7 @@ func (c *Cluster) Apply(ctx context.Context, children []Child) ([]*Write, error)
 			necessary = append(necessary, w)
 		}
 	}
-	if c.BeforeWrites != nil && len(necessary) > 0 {
-		if err := c.BeforeWrites(ctx, necessary); err != nil {
-			return nil, errors.Join(append(errs, err)...)
-		}
-	}
-	return writes, errors.Join(append(errs, c.WriteAll(ctx, necessary))...)
+	return writes, necessary, errors.Join(errs...)
 }
 
 // decide returns the write of a child: its desired object, the observed object of its name, and the action.

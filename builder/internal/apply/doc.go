@@ -1,13 +1,14 @@
 // Package apply brings the children of one owner to their desired state: it compares, creates, applies and recreates objects.
 //
-// [Cluster.Apply] is one pass. It takes the children with their options, and returns a [Write] for each: the comparison, the
-// operation, and the object that the API server stored. It joins its errors; each is a failure.Error about one child. Other packages
-// take the same steps one by one: [Cluster.Desire], [Cluster.Compare] and [Cluster.WriteAll]. A [Cluster] has all that a step needs of
-// the engine. A step writes only the objects and the engine's memory.
+// A pass has two steps. [Cluster.Decide] takes the children with their options, and returns a [Write] for each: the comparison and the
+// action. [Cluster.WriteAll] makes the writes that are necessary, and adds the operation and the object that the API server stored. They
+// join their errors; each is a failure.Error about one child. A roll-out in phases and a restored state decide about one child at a
+// time: [Cluster.Desire] and [Cluster.Compare]. A [Cluster] has all that a step needs of the engine. A step writes only the objects and
+// the engine's memory.
 //
 // Read it in this order:
 //
-//	apply.go      Apply: decide about each child, then make the writes in parallel
+//	apply.go      Decide about each child, then WriteAll, in parallel
 //	desired.go    a child as it is compared and sent, and its key
 //	compare.go    every decision about a child: does the owner own it, is it up to date
 //	write.go      the write: a POST, or a server-side apply
