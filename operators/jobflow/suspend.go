@@ -3,6 +3,7 @@ package jobflow
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,14 +42,21 @@ func (p *pass) setStart(status *v1alpha1.JobFlowStatus) {
 	}
 	conditions := p.conditions(status)
 	status.ActiveSince = p.activeSince()
+	if !p.spec.Suspend || p.hasJobs() { // Jobs of a pass that crashed before it recorded the start
+		status.StartTime = cmp.Or(status.StartTime, &p.now)
+	}
 	if p.spec.Suspend {
 		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
 		return
 	}
-	status.StartTime = cmp.Or(status.StartTime, &p.now)
 	if conditions.Find(v1alpha1.ConditionSuspended) != nil {
 		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
 	}
+}
+
+// hasJobs reports whether the flow has Jobs.
+func (p *pass) hasJobs() bool {
+	return len(p.itemJobs) > 0 || slices.ContainsFunc(p.jobs, func(job *batchv1.Job) bool { return job != nil })
 }
 
 // suspendOrResume edits active Jobs whose suspend differs from the spec's. A Job that its template, or someone else, has suspended stays

@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +58,10 @@ func jobBackoffLimitPerIndex(s *session) {
 		o.PodFailurePolicy = onExitCode42(batchv1.PodFailurePolicyActionIgnore)
 		o.Template.Spec.Containers[0] = s.failsAtFirst("ignored", 42, batchv1.JobIndexIgnoredFailureCountAnnotation)
 	})
-	waits := func(o *batchv1.Job) bool { return o.Status.CompletedIndexes != "" && o.Status.Active == 0 }
+	waits := func(o *batchv1.Job) bool { // The Job controller releases the pod that succeeded after it has counted its index.
+		isHeld := func(pod string) bool { return strings.HasPrefix(pod, "Succeeded") && strings.HasSuffix(pod, batchv1.JobTrackingFinalizer) }
+		return o.Status.CompletedIndexes != "" && o.Status.Active == 0 && !slices.ContainsFunc(s.podsOf(o), isHeld)
+	}
 	s.showJob("the failed pod isn't counted before its index runs again", awaits(s, "the backoff", again, waits))
 	s.showJob("an index succeeds at the second try", awaits(s, "the end", again, hasEnded))
 	s.showJob("an index exhausts its limit, the others succeed", awaits(s, "the end", exhausted, hasEnded))

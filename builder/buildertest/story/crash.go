@@ -43,7 +43,7 @@ const (
 //	JobFlow demo Suspended
 //
 // A line such as "lags 0 1 3" repeats the test with caches that lag by so many changes; without it they don't lag. With more than 1 the
-// operators' own writes lag too. Those of an option, as in "lags 3 long=(0 1)", are only for runs with the environment variable
+// operators' own writes lag too. Those of an option, as in "lags 3 long=(0,1)", are only for runs with the environment variable
 // ARMATURE_LONG. With update CrashEverywhere writes the outputs of the lines with end.
 func CrashEverywhere(t *testing.T, path string, update bool, c Config) {
 	t.Helper()
@@ -96,21 +96,26 @@ func (r *crashReader) line(t *testing.T, d *datadriven.TestData) string {
 	case r.atEnd != nil:
 		d.Fatalf(t, "%s: only lines that begin with end follow the first of them", line.Command)
 	case line.Command == lags:
-		r.lags = nil
-		words := line.Words
+		ofLong := numbersOf(t, d, line.Options[long]) // checked in each run
+		r.lags = numbersOf(t, d, line.Words)
 		if testsize.Long() {
-			words = slices.Concat(line.Options[long], words)
-		}
-		for _, word := range words {
-			lag, err := strconv.Atoi(word)
-			if err != nil {
-				d.Fatalf(t, "lags: %q is no number of changes, such as 3", word)
-			}
-			r.lags = append(r.lags, lag)
+			r.lags = slices.Concat(ofLong, r.lags)
 		}
 		return d.Expected
 	}
 	return r.beginning.line(t, d)
+}
+
+// numbersOf reads the lags of a line.
+func numbersOf(t *testing.T, d *datadriven.TestData, words []string) []int {
+	numbers := make([]int, len(words))
+	for i, word := range words {
+		var err error
+		if numbers[i], err = strconv.Atoi(word); err != nil {
+			d.Fatalf(t, "lags: %q is no number of changes, such as 3", word)
+		}
+	}
+	return numbers
 }
 
 // around returns the story in another cluster.

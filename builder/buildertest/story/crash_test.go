@@ -3,6 +3,8 @@ package story_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/story"
 	"github.com/armature-dev/armature/builder/buildertest/world"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 const twoJobs = "testdata/crashes/two_jobs.txt"
@@ -72,6 +75,19 @@ func TestCrashEverywhereFindsAnOperatorThatForgets(t *testing.T) {
 	message := failureOf(t, func(t testing.TB) { buildertest.CrashEverywhere(t, scenario) })
 	assert.Contains(t, message, "crash after write 1 of 3 (update ConfigMap default/task): the end state differs")
 	assert.Contains(t, message, "+    seen-1: \"yes\"")
+}
+
+func TestLagsOfALongRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "lags.txt")
+	require.NoError(t, os.WriteFile(file, []byte("lags 3 long=(0,1)\n----\n\nend list Pod\n----\n"), 0o600))
+
+	t.Setenv(testsize.Env, "")
+	_, lags := story.CrashScenario(t, file, config)
+	assert.Equal(t, []int{3}, lags)
+
+	t.Setenv(testsize.Env, "1")
+	_, lags = story.CrashScenario(t, file, config)
+	assert.Equal(t, []int{0, 1, 3}, lags)
 }
 
 func TestCrashEverywhereChecksInvariants(t *testing.T) {

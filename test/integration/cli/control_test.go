@@ -28,8 +28,8 @@ func TestControl(t *testing.T) {
 	p.waitState("long", v1alpha1.StateRunning)
 	p.waitState("bad", v1alpha1.StateFailed)
 
-	assert.Equal(t, "jobflow/bad\njobflow/long\n:4\n", p.completes("graph", "jobflow/"))
-	assert.Equal(t, "bad\n:4\n", p.completes("retry", "jobflow", "b"))
+	p.offers("jobflow/bad\njobflow/long\n:4\n", "graph", "jobflow/")
+	p.offers("bad\n:4\n", "retry", "jobflow", "b")
 	assert.Contains(t, p.fails("suspend", "jobflow/none"), `jobflows.api.practice.com "none" not found`)
 	assert.Contains(t, p.fails("suspend", "jobflow/lnog"), `"lnog" not found; did you mean jobflows/long?`)
 	assert.Contains(t, p.fails("tree", "jf", "bda"), `"bda" not found; did you mean jobflows/bad?`)

@@ -50,13 +50,18 @@ func (p *place) armature(args ...string) (out, errs string, code int) {
 	return binary.RunIn(p.T, p.Namespace, args...)
 }
 
-// completes returns what a shell would offer for the last of the arguments.
-func (p *place) completes(command string, args ...string) string {
+// offers waits until a shell would offer this for the last of the arguments. A slow API server leaves names out, because a user waits.
+func (p *place) offers(expected, command string, args ...string) {
 	p.T.Helper()
 	all := append([]string{"__complete", command, "--kubeconfig", testcluster.Kubeconfig(p.T), "-n", p.Namespace}, args...)
-	out, errs, code := binary.Run(p.T, all...)
-	require.Zero(p.T, code, "armature %v: %s", all, errs)
-	return out
+	var out string
+	p.Eventually("armature offers "+expected, func() bool {
+		var errs string
+		var code int
+		out, errs, code = binary.Run(p.T, all...)
+		require.Zero(p.T, code, "armature %v: %s", all, errs)
+		return out == expected
+	}, func() any { return out })
 }
 
 // succeeds runs a command that must succeed, and returns what it printed.

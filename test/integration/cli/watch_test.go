@@ -18,7 +18,13 @@ func TestWatchTellsWhatAFailedNodeSaid(t *testing.T) {
 	out, errs, code := p.armature("watch", "jf/bad")
 	assert.Equal(t, 1, code, errs)
 	assert.Empty(t, errs, "the table has said it")
-	assert.Contains(t, out, "b                    last said:\n       │ boom\n")
+	p.Eventually("it reads the node's log", func() bool { // it waits 5 seconds for logs, also of a flow that has ended
+		if !strings.Contains(out, "b                    last said:\n       │ boom\n") {
+			out, _, _ = p.armature("watch", "jf/bad")
+			return false
+		}
+		return true
+	}, func() any { return out })
 	assert.Contains(t, out, "jobflow bad is Failed, 1/2, 1 failed\n")
 	_, _, code = p.armature("watch", "jf/none")
 	assert.Equal(t, 1, code)

@@ -96,7 +96,7 @@ func TestCommandThatCannotBeStarted(t *testing.T) {
 }
 
 func TestSignalReachesTheGroup(t *testing.T) {
-	p, dir := start(t, `sh -c 'trap "exit 0" TERM; echo $$ > child; while :; do sleep 0.01; done' & trap 'wait; exit 5' TERM; wait`)
+	p, dir := start(t, `trap 'wait; exit 5' TERM; sh -c 'trap "exit 0" TERM; echo $$ > child; while :; do sleep 0.01; done' & wait`)
 	child := readPID(t, filepath.Join(dir, "child"))
 	p.Signal(syscall.SIGTERM)
 	<-p.Done()
