@@ -1,4 +1,4 @@
-package builder
+package builder_test
 
 import (
 	"testing"
@@ -8,41 +8,42 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
 
-// A StatefulSet never fails by itself. With Alert one that doesn't become ready is told of, and the roll-out stays.
+// A StatefulSet never fails by itself. With AlertAfter, one that doesn't become ready is reported, and the roll-out stays.
 func TestAlert(t *testing.T) {
 	w := stuckAtBroker(t)
 	w.options = rollout.Options{AlertAfter: patience}
 	res := w.pass()
-	assert.Nil(t, res.rolloutFailure())
+	assert.Nil(t, builder.RolloutFailure(res))
 	assert.Zero(t, res.Rollout.RollsBackAt)
-	assert.Equal(t, patience, res.RequeueAfter, "counted for each phase anew")
+	assert.Equal(t, patience, res.RequeueAfter, "it counts for each phase")
 
-	w.restart(w.e.client) // the time is not in memory
-	w.now = w.now.Add(patience)
+	w.restart() // the time is not in memory
+	w.step(patience)
 	res = w.pass()
-	require.NotNil(t, res.rolloutFailure())
-	assert.Equal(t, "broker", res.rolloutFailure().Phase)
-	assert.Equal(t, "broker", res.rolloutFailure().Key.Name)
-	assert.Contains(t, res.rolloutFailure().Message, "not ready after 5m0s: ")
-	assert.Equal(t, "RolloutHalted", w.told[len(w.told)-1])
+	require.NotNil(t, builder.RolloutFailure(res))
+	assert.Equal(t, "broker", builder.RolloutFailure(res).Phase)
+	assert.Equal(t, "broker", builder.RolloutFailure(res).Key.Name)
+	assert.Contains(t, builder.RolloutFailure(res).Message, "not ready after 5m0s: ")
+	assert.Equal(t, "RolloutHalted", w.events[len(w.events)-1])
 	assert.Zero(t, res.RequeueAfter)
 	var conditions []metav1.Condition
-	res.SetConditions(&conditions, 1, nil, w.now)
+	res.SetConditions(&conditions, 1, nil, w.Now())
 	assert.Equal(t, events.ReasonRolloutHalted, conditions[0].Reason)
 	assert.Equal(t, metav1.ConditionTrue, conditions[2].Status)
-	told := len(w.told)
-	w.now = w.now.Add(time.Hour)
+	before := len(w.events)
+	w.step(time.Hour)
 	w.pass()
-	assert.Len(t, w.told, told, "once")
-	assert.Equal(t, "v2 v2 v1", w.running(), "and nothing else is done")
+	assert.Len(t, w.events, before, "once")
+	assert.Equal(t, "v2 v2 v1", w.deployed(), "and nothing else is done")
 
-	w.settle("broker")
-	assert.Nil(t, w.pass().rolloutFailure())
-	assert.Equal(t, "v2 v2 v2", w.running())
+	w.rollOut("broker")
+	assert.Nil(t, builder.RolloutFailure(w.pass()))
+	assert.Equal(t, "v2 v2 v2", w.deployed())
 }
 
 func TestAlertNamesWhatHasFailedAtOnce(t *testing.T) {
@@ -50,8 +51,8 @@ func TestAlertNamesWhatHasFailedAtOnce(t *testing.T) {
 	w.options = rollout.Options{AlertAfter: patience}
 	w.fail("broker")
 	res := w.pass()
-	require.NotNil(t, res.rolloutFailure())
-	assert.Contains(t, res.rolloutFailure().Message, "ProgressDeadlineExceeded")
-	w.now = w.now.Add(patience)
-	assert.Equal(t, res.rolloutFailure(), w.pass().rolloutFailure(), "which says more than the time does")
+	require.NotNil(t, builder.RolloutFailure(res))
+	assert.Contains(t, builder.RolloutFailure(res).Message, "ProgressDeadlineExceeded")
+	w.step(patience)
+	assert.Equal(t, builder.RolloutFailure(res), builder.RolloutFailure(w.pass()), "which says more than the time does")
 }

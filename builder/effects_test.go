@@ -11,8 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -77,7 +75,7 @@ func TestEffectsInPhases(t *testing.T) {
 	}
 	var system effectstest.System
 	scenario := buildertest.Scenario{
-		Scheme:  effectScheme(t),
+		Scheme:  flowScheme,
 		Options: []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
 		Objects: []client.Object{migrated("v1")},
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
@@ -107,18 +105,10 @@ func schemas(ctx context.Context, c client.Reader) (outside, app string, err err
 	return strings.Trim(things["schema"], `"`), config.Data["schema"], err
 }
 
-func effectScheme(t *testing.T) *runtime.Scheme {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
-	return scheme
-}
-
 // A preview lists the effects that would be performed and undone, and performs none. A replay needs no performer.
 func TestEffectsArePreviewedAndReplayed(t *testing.T) {
-	scheme, system := effectScheme(t), new(effectstest.System)
-	server := buildertest.NewServer(scheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
+	system := new(effectstest.System)
+	server := buildertest.NewServer(flowScheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
 	require.NoError(t, server.Add(migrated("v1")))
 	process, recorder := server.Client("migrates"), record.NewRecorder(1<<20)
 	r, err := buildertest.NewReconciler(
@@ -162,13 +152,13 @@ func TestEffectsArePreviewedAndReplayed(t *testing.T) {
 	settle()
 	assert.Equal(t, []string{"do schema", "do schema", "undo schema"}, system.Calls())
 
-	recordtest.Replay(t, recorder, migrates(system.Through(nil)), scheme)
+	recordtest.Replay(t, recorder, migrates(system.Through(nil)), flowScheme)
 	assert.Len(t, system.Calls(), 3)
 }
 
 // A preview shows a roll-out that would complete at once, though the API server has no revision of it to record that in.
 func TestPreviewOfARolloutThatCompletesAtOnce(t *testing.T) {
-	server := buildertest.NewServer(effectScheme(t), buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
+	server := buildertest.NewServer(flowScheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
 	require.NoError(t, server.Add(migrated("")))
 	process := server.Client("migrates")
 	r, err := buildertest.NewReconciler(migrates(new(effectstest.System).Through(process)), process, process.Now)

@@ -3,7 +3,6 @@ package builder
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -13,12 +12,11 @@ import (
 	"github.com/armature-dev/armature/builder/internal/turns"
 )
 
-// SimulatedClient returns a client of a new simulated API server, which keeps objects without an owner. The external tests set it,
-// because package buildertest imports this one.
-var SimulatedClient func(*runtime.Scheme) client.WithWatch
-
 // NotReady returns the children of a result that aren't ready.
 func NotReady(r Result) []ChildStatus { return r.notReady() }
+
+// RolloutFailure returns the child that stops a roll-out; nil if none does.
+func RolloutFailure(r Result) *ChildStatus { return r.rolloutFailure() }
 
 // Contested returns the children of a result that another writer changes again and again.
 func Contested(r Result) []ChildStatus { return r.contested() }

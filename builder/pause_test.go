@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -25,11 +23,8 @@ import (
 func TestPause(t *testing.T) {
 	for name, report := range map[string]bool{"with Report": true, "with conditions of the plan's": false} {
 		t.Run(name, func(t *testing.T) {
-			scheme := runtime.NewScheme()
-			require.NoError(t, clientgoscheme.AddToScheme(scheme))
-			require.NoError(t, v1alpha1.AddToScheme(scheme))
 			flow := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "f", UID: "uid"}}
-			server := buildertest.NewServer(scheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}), buildertest.WithObjects(flow))
+			server := buildertest.NewServer(flowScheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}), buildertest.WithObjects(flow))
 			c := server.Client("operator")
 			text := "1"
 			r, err := buildertest.NewReconciler(builder.NewOperator[*v1alpha1.JobFlow](nil, "jobflow").Owns(&corev1.ConfigMap{}).
@@ -82,12 +77,10 @@ func TestPause(t *testing.T) {
 
 // A Builder in a reconciler of one's own does the same.
 func TestPausedBuilder(t *testing.T) {
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: "owner", UID: "uid", Annotations: map[string]string{"armature.dev/paused": "true"},
 	}}
-	server := buildertest.NewServer(scheme, buildertest.WithObjects(owner))
+	server := buildertest.NewServer(flowScheme, buildertest.WithObjects(owner))
 	engine := builder.NewEngine(server.Client("operator"), builder.Options{Name: "operator"})
 	res, err := engine.For(owner).ConfigMap(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}}).Reconcile(t.Context())
 	require.NoError(t, err)

@@ -11,8 +11,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -27,15 +25,12 @@ import (
 // until its pass has ended well.
 func TestQuarantine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		scheme := runtime.NewScheme()
-		require.NoError(t, clientgoscheme.AddToScheme(scheme))
-		require.NoError(t, v1alpha1.AddToScheme(scheme))
 		flow := func(name string) *v1alpha1.JobFlow {
 			return &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: "uid"}}
 		}
 		bad, good := flow("bad"), flow("good")
 		good.UID = "another"
-		server := buildertest.NewServer(scheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}), buildertest.WithObjects(bad, good))
+		server := buildertest.NewServer(flowScheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}), buildertest.WithObjects(bad, good))
 		c := server.Client("operator")
 		dir := filepath.Join(t.TempDir(), "state")
 		passes := map[string]int{}

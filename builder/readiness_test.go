@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/builder/readiness"
-	"github.com/armature-dev/armature/store"
 )
 
 func TestReadinessOfJobs(t *testing.T) {
@@ -67,38 +66,4 @@ func TestUnusedClaim(t *testing.T) {
 	found.Annotations["volume.kubernetes.io/selected-node"] = "node" // a pod
 	require.NoError(t, e.client.Update(t.Context(), found))
 	assert.Len(t, pass().notReady(), 1)
-}
-
-// A child that fails by what others say halts the roll-out, and is named.
-func TestReadyWhenHaltsARollOut(t *testing.T) {
-	w := newTown(t)
-	sick, pod := "", "-0"
-	w.change = func(b *Builder) {
-		for i := range b.children {
-			b.children[i].child.ReadyWhen = func(child client.Object) readiness.Status {
-				if child.GetName() != sick {
-					return readiness.Of(child)
-				}
-				return readiness.Status{Failed: true, Message: "pod " + child.GetName() + pod + ": CrashLoopBackOff"}
-			}
-		}
-	}
-	w.install()
-	w.images["controller"], w.images["broker"] = "v2", "v2"
-	sick = "controller"
-	res := w.pass()
-	require.NotNil(t, res.rolloutFailure())
-	assert.Equal(t, "Deployment.apps default/controller: pod controller-0: CrashLoopBackOff", res.rolloutFailure().String())
-	assert.Equal(t, []store.Key{keyOf("broker")}, paused(res))
-	assert.Equal(t, []string{"RolloutCompleted", "RolloutStarted", "RolloutHalted"}, w.told)
-	pod = "-1"
-	assert.Contains(t, w.pass().rolloutFailure().String(), "controller-1")
-	assert.Len(t, w.told, 3, "that it has halted is told once, whatever else is wrong with the child")
-
-	w.settle("controller")
-	assert.Equal(t, "v2 v1 v1", w.running(), "what the child says of itself isn't enough")
-	w.pass()
-	sick = ""
-	w.pass()
-	assert.Equal(t, "v2 v2 v1", w.running())
 }

@@ -6,12 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -51,9 +48,6 @@ func (u *upgradable) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 // Upgrades, and a rollback in the middle of one, reach the same end wherever the process crashes.
 func TestReleaseSurvivesCrashes(t *testing.T) {
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	install := func(image string) buildertest.Edit {
 		return buildertest.Change(installed, func(cm *corev1.ConfigMap) { cm.Data["image"] = image })
 	}
@@ -61,7 +55,7 @@ func TestReleaseSurvivesCrashes(t *testing.T) {
 		return world.Script{Unready: pod.Spec.Containers[0].Image == "web:broken"}
 	}
 	scenario := buildertest.Scenario{
-		Scheme:     scheme,
+		Scheme:     flowScheme,
 		Options:    []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
 		Objects:    []client.Object{newFlow("a"), newFlow("canary:b"), newFlow("c"), installed.DeepCopy(), world.Node("n1")},
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) { return &upgradable{c: c}, nil },

@@ -12,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -50,11 +48,8 @@ type program struct {
 
 func newFleet(t *testing.T, owners ...string) *fleet {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	f := &fleet{T: t, owners: owners, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	f.server = buildertest.NewServer(scheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
+	f.server = buildertest.NewServer(flowScheme, buildertest.WithStatusSubresource(&v1alpha1.JobFlow{}))
 	f.world = f.server.Client("world")
 	for _, name := range owners {
 		require.NoError(t, f.world.Create(t.Context(), newFlow(name)))

@@ -1,31 +1,30 @@
-package builder
+package builder_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/rollout"
 )
 
 func TestRollbackBesideAChildCrossNamespace(t *testing.T) {
-	w := newTown(t)
+	w := newPhasedWorld(t)
 	w.options = rollout.Options{RollbackAfter: patience}
-	require.NoError(t, w.e.client.Create(t.Context(), owner()))
-	w.change = func(b *Builder) {
-		b.Object(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reads-nodes"}}, CrossNamespace())
+	w.more = func(b *builder.Builder) {
+		b.Object(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reads-nodes"}}, builder.CrossNamespace())
 	}
 	w.install()
-	w.want("v2")
+	w.desire("v2")
 	w.pass()
-	w.now = w.now.Add(patience)
+	w.step(patience)
 	w.pass()
 	res := w.pass()
 	assert.Equal(t, rollout.RolledBack, res.Rollout.State)
-	assert.Equal(t, "v1 v1 v1", w.running())
+	assert.Equal(t, "v1 v1 v1", w.deployed())
 	w.pass()
 	assert.Empty(t, w.writes)
 }

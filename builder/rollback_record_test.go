@@ -1,7 +1,6 @@
-package builder
+package builder_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -14,34 +13,32 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/rollout"
-	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // tamper changes the data of the last completed revision as someone who may write ControllerRevisions can.
-func (w *town) tamper(t *testing.T, change func(string) string) {
-	t.Helper()
-	last := w.lastCompleted(t)
+func (w *phasedWorld) tamper(change func(string) string) {
+	w.t.Helper()
+	last := w.lastCompleted()
 	data := change(string(last.Data.Raw))
-	require.NotEqual(t, string(last.Data.Raw), data)
+	require.NotEqual(w.t, string(last.Data.Raw), data)
 	last.Data = runtime.RawExtension{Raw: []byte(data)}
-	require.NoError(t, w.e.client.Update(t.Context(), last))
+	w.update(last)
 }
 
-func (w *town) lastCompleted(t *testing.T) *appsv1.ControllerRevision {
-	t.Helper()
+func (w *phasedWorld) lastCompleted() (last *appsv1.ControllerRevision) {
+	w.t.Helper()
 	var all appsv1.ControllerRevisionList
-	require.NoError(t, w.e.client.List(t.Context(), &all))
-	var last *appsv1.ControllerRevision
+	require.NoError(w.t, w.others.List(w.t.Context(), &all))
 	for i := range all.Items {
-		var record revision.Record
-		require.NoError(t, json.Unmarshal([]byte(all.Items[i].Annotations[wellknown.AnnotationRollout]), &record))
+		record, _ := revision.ReadRecord(&all.Items[i], "test")
 		if record.State == rollout.Completed && (last == nil || last.Revision < all.Items[i].Revision) {
 			last = &all.Items[i]
 		}
 	}
-	require.NotNil(t, last)
+	require.NotNil(w.t, last)
 	return last
 }
 
@@ -60,15 +57,15 @@ func TestNothingOfAnEditedRevisionIsWritten(t *testing.T) {
 	for name, change := range tampered {
 		t.Run(name, func(t *testing.T) {
 			w := stuckAtBroker(t)
-			last := w.lastCompleted(t).Name
-			w.tamper(t, change)
-			w.now = w.now.Add(patience)
+			last := w.lastCompleted().Name
+			w.tamper(change)
+			w.step(patience)
 			w.pass()
 			res := w.pass()
-			require.NotNil(t, res.rolloutFailure())
-			assert.Contains(t, res.rolloutFailure().Message, "it can't be rolled back: ControllerRevision "+last)
-			assert.Equal(t, "v2 v2 v1", w.running(), "all stays")
-			w.now = w.now.Add(time.Hour)
+			require.NotNil(t, builder.RolloutFailure(res))
+			assert.Contains(t, builder.RolloutFailure(res).Message, "it can't be rolled back: ControllerRevision "+last)
+			assert.Equal(t, "v2 v2 v1", w.deployed(), "all stays")
+			w.step(time.Hour)
 			w.pass()
 			assert.Empty(t, w.writes)
 		})
@@ -79,17 +76,17 @@ func TestARevisionIsEditedDuringTheRollback(t *testing.T) {
 	for name, change := range tampered {
 		t.Run(name, func(t *testing.T) {
 			w := stuckAtBroker(t)
-			w.now = w.now.Add(patience)
+			w.step(patience)
 			w.pass() // notes it
 			require.Equal(t, []string{"1Completed", "2RolledBack"}, w.revisions())
-			w.tamper(t, change)
-			before := w.running()
+			w.tamper(change)
+			before := w.deployed()
 			res := w.pass()
-			assert.Equal(t, before, w.running(), "nothing is changed, and nothing pruned")
-			require.NotNil(t, res.rolloutFailure())
-			assert.Contains(t, res.rolloutFailure().Message, "ControllerRevision")
+			assert.Equal(t, before, w.deployed(), "nothing is changed, and nothing pruned")
+			require.NotNil(t, builder.RolloutFailure(res))
+			assert.Contains(t, builder.RolloutFailure(res).Message, "ControllerRevision")
 			var conditions []metav1.Condition
-			res.SetConditions(&conditions, 1, nil, w.now)
+			res.SetConditions(&conditions, 1, nil, w.Now())
 			assert.Contains(t, conditions[0].Message, "ControllerRevision")
 		})
 	}
@@ -97,67 +94,43 @@ func TestARevisionIsEditedDuringTheRollback(t *testing.T) {
 
 // A revision that someone else has made up is worth nothing if the completed one is on record in the owner's status.
 func TestAForgedRevisionIsNotRolledBackTo(t *testing.T) {
-	for name, keep := range map[string]func(*town){
-		"by the condition": func(w *town) {
-			w.flow = &v1alpha1.JobFlow{ObjectMeta: *owner().ObjectMeta.DeepCopy()}
+	for name, start := range map[string]func() *phasedWorld{
+		"by the condition": func() *phasedWorld {
+			return phasedWorldOf(t, &v1alpha1.JobFlow{ObjectMeta: newOwner().ObjectMeta})
 		},
-		"by the plan": func(w *town) { w.record = new("") },
+		"by the plan": func() *phasedWorld {
+			w := newPhasedWorld(t)
+			w.record = new("")
+			return w
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newTown(t)
+			w := start()
 			w.options = rollout.Options{RollbackAfter: patience}
-			keep(w)
 			// What is desired for once, so that its name and data fit one another, by a copy of the program that anyone can run.
-			forger := newTown(t)
-			keep(forger)
-			forger.want("evil")
+			forger := start()
+			forger.desire("evil")
 			forger.install()
-			evil := forger.lastCompleted(t)
+			evil := forger.lastCompleted()
 			evil.ResourceVersion, evil.Revision = "", 100
-			require.NoError(t, w.e.client.Create(t.Context(), evil.DeepCopy()))
+			require.NoError(t, w.others.Create(t.Context(), evil.DeepCopy()))
 			assert.Empty(t, w.pass().Rollout.From, "nor at the first install")
 			w.install()
 			good := &appsv1.ControllerRevision{}
 			from := w.pass().Rollout.From
 			require.NotEqual(t, from, evil.Name)
 			evil.Revision = 200
-			require.NoError(t, client.IgnoreAlreadyExists(w.e.client.Create(t.Context(), evil)))
+			require.NoError(t, client.IgnoreAlreadyExists(w.others.Create(t.Context(), evil)))
 
-			w.want("v2")
+			w.desire("v2")
 			assert.Equal(t, from, w.pass().Rollout.From)
-			w.now = w.now.Add(patience)
+			w.step(patience)
 			w.pass()
 			res := w.pass()
 			assert.Equal(t, rollout.RolledBack, res.Rollout.State)
 			assert.Equal(t, from, res.Rollout.From)
-			assert.Equal(t, "v1 v1 v1", w.running())
-			require.NoError(t, w.e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: from}, good), "it is kept")
+			assert.Equal(t, "v1 v1 v1", w.deployed())
+			require.NoError(t, w.others.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: from}, good), "it is kept")
 		})
-	}
-}
-
-// The operator writes the record with each of the ways to set conditions, and keeps it where a plan sets them anew.
-func TestTheCompletedRevisionIsOnRecord(t *testing.T) {
-	now := time.Unix(1000, 0)
-	res := Result{Rollout: &rollout.Status{State: rollout.Completed, From: "web-1"}}
-	bare := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f"}}
-	for _, report := range []bool{true, false} {
-		after, err := statusAfter(bare, Plan[*v1alpha1.JobFlow]{Report: report}, res, nil, now)
-		require.NoError(t, err)
-		require.Equal(t, "web-1", rolledOutIn(after.Status.Conditions))
-		assert.Empty(t, bare.Status)
-
-		after.Generation = 0
-		same, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report}, res, nil, now.Add(time.Hour))
-		require.NoError(t, err)
-		assert.Equal(t, after.Status, same.Status, "no write")
-		kept, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report, Status: bare}, Result{}, ErrNotOwned, now)
-		require.NoError(t, err)
-		if !report {
-			assert.Equal(t, "web-1", rolledOutIn(kept.Status.Conditions), "by a pass that fails before it knows")
-		}
-		next, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report}, Result{Rollout: &rollout.Status{From: "web-2"}}, nil, now)
-		require.NoError(t, err)
-		assert.Equal(t, "web-2", rolledOutIn(next.Status.Conditions))
 	}
 }

@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -300,9 +298,6 @@ func TestKeptStatesCostNothingUnchanged(t *testing.T) {
 
 // Wherever the process crashes, while it keeps the state, changes the children, or undoes that, the end is the same.
 func TestUndoSurvivesCrashes(t *testing.T) {
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	install := func(image string) buildertest.Edit {
 		return buildertest.Change(installed, func(cm *corev1.ConfigMap) { cm.Data["image"] = image })
 	}
@@ -311,7 +306,7 @@ func TestUndoSurvivesCrashes(t *testing.T) {
 		flow.Annotations = map[string]string{"armature.dev/paused": "true", "armature.dev/undo": to.Message}
 	})
 	scenario := buildertest.Scenario{
-		Scheme:     scheme,
+		Scheme:     flowScheme,
 		Options:    []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
 		Objects:    []client.Object{newFlow("a"), installed.DeepCopy(), world.Node("n1")},
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) { return &undoable{c: c}, nil },

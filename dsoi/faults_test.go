@@ -77,7 +77,7 @@ func TestNodesOfTwoClustersWithOneName(t *testing.T) {
 // What a claim is made from can't be changed afterwards. That is said, and no other node type is touched.
 func TestStorageThatCannotBeChanged(t *testing.T) {
 	s := installed(t)
-	before := get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "t-store"}})
+	before := s.set("t-store")
 	s.describe(strings.Replace(threeTypes("v2", "v2", "v2"), "ReadWriteOnce", "ReadWriteMany", 1))
 	s.pass()
 	s.rollOut("t-control")

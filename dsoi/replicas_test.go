@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
@@ -24,14 +23,14 @@ func scalingOf(nodes ...string) *TownScaling {
 
 func (s *stage) scale(name string, n int32) {
 	s.Helper()
-	set := get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+	set := s.set(name)
 	set.Spec.Replicas = new(n)
 	require.NoError(s, s.others.Update(s.Context(), set))
 }
 
 func (s *stage) replicas(name string) int32 {
 	s.Helper()
-	return *get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}).Spec.Replicas
+	return *s.set(name).Spec.Replicas
 }
 
 // That a Scaling comes or goes changes no pod: it is no upgrade.
@@ -130,10 +129,30 @@ func TestADeletedWorkloadComesBackWithItsPods(t *testing.T) {
 	s := installed(t)
 	s.describe(threeTypes("v2", "v2", "v2"))
 	s.pass()
-	require.NoError(t, s.others.Delete(t.Context(), get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "t-store"}})))
+	require.NoError(t, s.others.Delete(t.Context(), s.set("t-store")))
 	s.pass()
 	assert.Equal(t, "v2 v1 v1", s.images())
 	assert.EqualValues(t, 2, s.replicas("t-store"), "at once")
 	s.settle()
 	assert.Equal(t, "v2 v2 v2", s.images())
+}
+
+func TestReplicasOfWhatIsScaledAreLeftAlone(t *testing.T) {
+	scaling := scalingOf("store")
+	s := perform(t, threeTypes("v1", "v1", "v1"), scaling)
+	s.settle()
+	assert.EqualValues(t, 2, s.replicas("t-store"), "the number to begin with")
+	s.scale("t-store", 5)
+	s.scale("t-gate", 5)
+	s.settle()
+	assert.EqualValues(t, 5, s.replicas("t-store"))
+	assert.EqualValues(t, 1, s.replicas("t-gate"), "it isn't scaled")
+	assert.EqualValues(t, 5, s.town().Status.NodeTypes[1].Desired)
+	s.describe(threeTypes("v1", "v2", "v1"))
+	s.settle()
+	assert.EqualValues(t, 5, s.replicas("t-store"), "nor does an upgrade change it")
+
+	require.NoError(t, s.others.Delete(t.Context(), scaling))
+	s.settle()
+	assert.EqualValues(t, 2, s.replicas("t-store"), "without a scaling the spec's number counts")
 }

@@ -133,21 +133,10 @@ func (s *stage) settle() {
 // rollOut lets the cluster act until it rests: on the pods of workloads by name, or on everything.
 func (s *stage) rollOut(names ...string) {
 	s.Helper()
-	if len(names) == 0 {
-		require.NoError(s, s.cluster.Settle(s.Context()))
-		return
-	}
-	for ran := true; ran; {
-		ran = false
-		steps, err := s.cluster.Steps()
-		require.NoError(s, err)
-		for _, step := range steps {
-			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(step.Name, name) }) {
-				require.NoError(s, step.Run(s.Context()))
-				ran = true
-			}
-		}
-	}
+	require.NoError(s, s.cluster.SettleOnly(s.Context(), func(step world.Step) bool {
+		about := func(name string) bool { return strings.Contains(step.Name, name) }
+		return len(names) == 0 || slices.ContainsFunc(names, about)
+	}))
 }
 
 func (s *stage) town() *Town {
@@ -171,10 +160,14 @@ func (s *stage) condition(kind string) metav1.Condition {
 	return *c
 }
 
+func (s *stage) set(name string) *appsv1.StatefulSet {
+	s.Helper()
+	return get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+}
+
 func (s *stage) image(set string) string {
 	s.Helper()
-	w := get(s, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: set}})
-	return w.Spec.Template.Spec.Containers[0].Image
+	return s.set(set).Spec.Template.Spec.Containers[0].Image
 }
 
 func (s *stage) step(d time.Duration) { s.server.Clock().Step(d) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,7 +28,6 @@ type kind struct {
 
 type kinds struct {
 	scheme        *runtime.Scheme
-	mapper        meta.RESTMapper
 	plurals       map[schema.GroupKind]string
 	withStatus    map[schema.GroupKind]bool
 	clusterScoped map[schema.GroupKind]bool
@@ -36,7 +36,6 @@ type kinds struct {
 func newKinds(s *runtime.Scheme) *kinds {
 	return &kinds{
 		scheme:        s,
-		mapper:        testrestmapper.TestOnlyStaticRESTMapper(s),
 		plurals:       map[schema.GroupKind]string{},
 		withStatus:    map[schema.GroupKind]bool{},
 		clusterScoped: map[schema.GroupKind]bool{},
@@ -69,8 +68,7 @@ func (k *kinds) named(gvk schema.GroupVersionKind) (kind, error) {
 	builtin := scheme.Scheme.Recognizes(gvk)
 	cluster, told := k.clusterScoped[gk]
 	if !told {
-		mapping, err := k.mapper.RESTMapping(gk, gvk.Version)
-		cluster = err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
+		cluster = isClusterScoped(gvk)
 	}
 	status, told := k.withStatus[gk]
 	if !told {
@@ -80,6 +78,22 @@ func (k *kinds) named(gvk schema.GroupVersionKind) (kind, error) {
 		gvk: gvk, resource: schema.GroupResource{Group: gvk.Group, Resource: plural},
 		namespaced: !cluster, builtin: builtin, status: status,
 	}, nil
+}
+
+// clusterScoped has the results of isClusterScoped by schema.GroupKind, because a mapper of all kinds of a scheme takes a millisecond.
+var clusterScoped sync.Map
+
+// isClusterScoped reports whether a kind is a built-in one without namespaces.
+func isClusterScoped(gvk schema.GroupVersionKind) bool {
+	if known, ok := clusterScoped.Load(gvk.GroupKind()); ok {
+		return known.(bool)
+	}
+	alone := runtime.NewScheme()
+	alone.AddKnownTypeWithName(gvk, &unstructured.Unstructured{})
+	mapping, err := testrestmapper.TestOnlyStaticRESTMapper(alone).RESTMapping(gvk.GroupKind(), gvk.Version)
+	is := err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
+	clusterScoped.Store(gvk.GroupKind(), is)
+	return is
 }
 
 // hasStatusField reports whether a built-in kind has a status, which is then a subresource.

@@ -24,7 +24,9 @@ func everyKind(s *server, cr *corev1.ConfigMap) map[string]func() (controlleruti
 	b := newBuilder(s, cr,
 		builder.ToNewBuilderConfigMap([]builder.BuilderConfigMap{configMap(s, cr, "one", nil)}),
 		builder.ToNewBuilderDeploymentStatefulSet([]builder.BuilderDeploymentStatefulSet{workload(s, cr, "Deployment", "one")}),
-		builder.ToNewBuilderService([]builder.BuilderService{{CommonBuilder: common(s, cr, "one"), ServiceSpec: &corev1.ServiceSpec{Ports: aPort}}}),
+		builder.ToNewBuilderService([]builder.BuilderService{
+			{CommonBuilder: common(s, cr, "one"), ServiceSpec: &corev1.ServiceSpec{Ports: aPort}},
+		}),
 		builder.ToNewBuilderStorageConfig([]builder.BuilderStorageConfig{{
 			CommonBuilder: common(s, cr, "one"), PvcSpec: &corev1.PersistentVolumeClaimSpec{},
 		}}),

@@ -83,7 +83,9 @@ func everything(s *server, cr *corev1.ConfigMap) []builder.ToBuilder {
 		builder.ToNewBuilderDeploymentStatefulSet([]builder.BuilderDeploymentStatefulSet{
 			workload(s, cr, "Deployment", "x"), workload(s, cr, "StatefulSet", "x"), workload(s, cr, "StatefulSet", "y"),
 		}),
-		builder.ToNewBuilderService([]builder.BuilderService{{CommonBuilder: common(s, cr, "x"), ServiceSpec: &corev1.ServiceSpec{Ports: aPort}}}),
+		builder.ToNewBuilderService([]builder.BuilderService{
+			{CommonBuilder: common(s, cr, "x"), ServiceSpec: &corev1.ServiceSpec{Ports: aPort}},
+		}),
 		builder.ToNewBuilderNetworkPolicy([]builder.BuilderNetworkPolicy{{
 			CommonBuilder: common(s, cr, "x"), NetworkPolicySpec: &networkingv1.NetworkPolicySpec{},
 		}}),

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/compat/builder"
 )
 
@@ -26,7 +27,7 @@ func TestFirstInstallIsOfAllAtOnce(t *testing.T) {
 }
 
 func TestUpgradeIsInOrder(t *testing.T) {
-	s, cr := newServer(t), newCR("cr")
+	s, cr := newServer(t, world.Node("n1")), newCR("cr")
 	_, err := reconcileWorkloads(s, cr, workload(s, cr, "Deployment", "a"), workload(s, cr, "StatefulSet", "b"))
 	require.NoError(t, err)
 	ready(s)
@@ -58,7 +59,6 @@ func TestUpgradeIsInOrder(t *testing.T) {
 	require.Equal(t, []string{"app:2", "app:1"}, []string{a, b})
 
 	// The status still says ready, but of the generation before.
-	change(s, &appsv1.Deployment{}, "a", func(d *appsv1.Deployment) { d.Generation = 2 })
 	require.Equal(t, controllerutil.OperationResultNone, pass())
 	_, b = image()
 	require.Equal(t, "app:1", b)
@@ -69,10 +69,14 @@ func TestUpgradeIsInOrder(t *testing.T) {
 	require.Equal(t, "app:2", b)
 	require.False(t, s.has(&appsv1.Deployment{}, "new"))
 
+	// Its controller has observed the change, and its pod still runs.
+	require.NoError(t, world.New(s.Server(), world.Options{}).SettleOnly(t.Context(), func(step world.Step) bool {
+		return step.Actor == "statefulset-controller"
+	}))
 	sts := &appsv1.StatefulSet{}
 	require.True(t, s.has(sts, "b"))
-	sts.Status.UpdateRevision = "next"
-	require.NoError(t, s.Status().Update(t.Context(), sts))
+	require.Equal(t, sts.Generation, sts.Status.ObservedGeneration)
+	require.NotEqual(t, sts.Status.CurrentRevision, sts.Status.UpdateRevision)
 	require.Equal(t, controllerutil.OperationResultNone, pass())
 	require.False(t, s.has(&appsv1.Deployment{}, "new"))
 
@@ -83,21 +87,8 @@ func TestUpgradeIsInOrder(t *testing.T) {
 	require.Equal(t, controllerutil.OperationResultNone, pass())
 }
 
-// ready makes all workloads rolled out, as their controllers would.
+// ready lets all workloads roll out.
 func ready(s *server) {
 	s.t.Helper()
-	var deployments appsv1.DeploymentList
-	require.NoError(s.t, s.List(s.t.Context(), &deployments))
-	for i := range deployments.Items {
-		d := &deployments.Items[i]
-		d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1}
-		require.NoError(s.t, s.Status().Update(s.t.Context(), d))
-	}
-	var sets appsv1.StatefulSetList
-	require.NoError(s.t, s.List(s.t.Context(), &sets))
-	for i := range sets.Items {
-		d := &sets.Items[i]
-		d.Status = appsv1.StatefulSetStatus{ObservedGeneration: d.Generation, Replicas: 1, ReadyReplicas: 1, CurrentRevision: "r", UpdateRevision: "r"}
-		require.NoError(s.t, s.Status().Update(s.t.Context(), d))
-	}
+	require.NoError(s.t, world.New(s.Server(), world.Options{}).Settle(s.t.Context()))
 }

@@ -11,8 +11,9 @@
 // # Steps
 //
 // Everything that happens is a [Step]: one write of one controller, or one pass of a manager over one owner. [World.Steps] returns those
-// that are possible now. [World.Settle] runs them until there are none, in an order that Options.Seed selects; [World.Wait] also moves
-// the clock. A test that wants an order of its own runs single steps. Package story runs tests that are written as text.
+// that are possible now. [World.Settle] runs them until there are none, in an order that Options.Seed selects, and [World.SettleOnly] only
+// some of them; [World.Wait] also moves the clock. A test that wants an order of its own runs single steps. Package story runs tests that
+// are written as text.
 //
 // A [Controller] has no memory and sees only the [State]. It returns the writes that it would make now. So a crash of a controller is no
 // event of its own, and an author adds a controller of his cluster with Options.Controllers.

@@ -126,14 +126,24 @@ func (w *World) Next() ([]buildertest.ClusterStep, time.Time, error) {
 
 // Settle runs steps until there is none, while the clock stands. It returns an error if a step fails, or if the steps don't end.
 func (w *World) Settle(ctx context.Context) error {
-	_, err := w.settle(ctx)
+	_, err := w.settle(ctx, nil)
 	return err
 }
 
-func (w *World) settle(ctx context.Context) (next time.Time, err error) {
+// SettleOnly is Settle with only the steps for which a function returns true. Everything else in the world stands still.
+func (w *World) SettleOnly(ctx context.Context, runs func(Step) bool) error {
+	_, err := w.settle(ctx, runs)
+	return err
+}
+
+// settle runs the steps for which runs returns true; nil: all.
+func (w *World) settle(ctx context.Context, runs func(Step) bool) (next time.Time, err error) {
 	var last []Step
 	for ran := 0; ; {
 		steps, next, err := w.look()
+		if runs != nil {
+			steps = slices.DeleteFunc(steps, func(s Step) bool { return !runs(s) })
+		}
 		if err != nil || len(steps) == 0 {
 			return next, err
 		}
@@ -160,7 +170,7 @@ func (w *World) Wait(ctx context.Context, d time.Duration) error {
 	}
 	end := w.Now().Add(d)
 	for {
-		next, err := w.settle(ctx)
+		next, err := w.settle(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -179,7 +189,7 @@ func (w *World) Wait(ctx context.Context, d time.Duration) error {
 // takes longer than most.
 func (w *World) Idle(ctx context.Context, most time.Duration) error {
 	for end := w.Now().Add(most); ; {
-		next, err := w.settle(ctx)
+		next, err := w.settle(ctx, nil)
 		if err != nil || next.IsZero() {
 			return err
 		}

@@ -50,6 +50,17 @@ func TestStepsAreSingleWrites(t *testing.T) {
 	assert.Equal(t, "job-controller: create Pod default/demo-3", again[1].String())
 }
 
+func TestSettleOnlyRunsTheSelectedSteps(t *testing.T) {
+	other := job(nil)
+	other.Name = "other"
+	w := newWorld(t, world.Options{Pods: world.JobsSucceed}, node("n1"), job(nil), other)
+	require.NoError(t, w.SettleOnly(t.Context(), func(s world.Step) bool { return strings.HasPrefix(s.Name, "demo") }))
+	steps, err := w.Steps()
+	require.NoError(t, err)
+	require.Len(t, steps, 1)
+	assert.Equal(t, "job-controller: create Pod default/other-1", steps[0].String())
+}
+
 func TestWhatCanNotBeSimulatedIsAnError(t *testing.T) {
 	w := newWorld(t, world.Options{}, &appsv1.DaemonSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"},
