@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
@@ -74,4 +76,17 @@ func (p *pass) startedAs(i int) string {
 		}
 	}
 	return ""
+}
+
+// changeIgnored returns the event of an edit of the spec after the end.
+func (p *pass) changeIgnored() events.Event {
+	const still = "ttlSecondsAfterFinished and jobRetention still have one"
+	next := still + "; create a new JobFlow to run it"
+	switch state := p.flow.Status.State; {
+	case state == v1alpha1.StateFailed && p.spec.Retry > p.flow.Status.Retry:
+		next = "spec.terminate must be false for a retry"
+	case state == v1alpha1.StateFailed:
+		next = fmt.Sprintf("%s; set retry to %d to run what failed, and what never ran, with it", still, p.flow.Status.Retry+1)
+	}
+	return lifecycle.ChangeIgnored("flow", p.flow.Status.State, next)
 }

@@ -3,6 +3,7 @@ package jobflow
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
-	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
@@ -31,8 +31,7 @@ func (p *pass) status() *v1alpha1.JobFlowStatus {
 	status.Counts = p.counts()
 	status.Flows = p.details()
 	status.Items = p.recordedItems()
-	p.dropOutputs()
-	status.Outputs = p.recordedOutputs()
+	status.Outputs = p.outputs.Record(p.neededOutputs(), p.flow.Status.Outputs, limitsFor(p.Size()).outputs)
 	ended := status.Counts.Succeeded + status.Counts.Failed + status.Counts.Skipped
 	status.Progress = fmt.Sprintf("%d/%d", ended, status.Counts.Total)
 	status.Current = p.current()
@@ -159,6 +158,21 @@ func (p *pass) current() string {
 	return b.String()
 }
 
+// neededOutputs returns the nodes whose outputs another node may still need.
+func (p *pass) neededOutputs() []string {
+	needed := map[int32]bool{}
+	for _, u := range p.OutputUses {
+		if p.States[u.Consumer] != record.Succeeded || !p.isFlow(int(u.Consumer)) { // finally runs again with each retry
+			needed[u.Producer] = true
+		}
+	}
+	var names []string
+	for _, i := range slices.Sorted(maps.Keys(needed)) {
+		names = append(names, p.Names[i])
+	}
+	return names
+}
+
 // completionTime returns when the last Job ended; this pass only observes it later.
 func (p *pass) completionTime(status *v1alpha1.JobFlowStatus) *metav1.Time {
 	var last *metav1.Time
@@ -238,47 +252,6 @@ func (p *pass) removeStalled(status *v1alpha1.JobFlowStatus) {
 	conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
 }
 
-// whyFailed returns why a flow that has ended has failed; an empty reason if it has succeeded. A flow that was stopped has failed.
-func (p *pass) whyFailed(status *v1alpha1.JobFlowStatus) (reason, text string) {
-	if stopped := p.conditions(status).Find(v1alpha1.ConditionStopped); p.stopped && stopped != nil {
-		return stopped.Reason, stopped.Message
-	}
-	counts := p.failureCounts
-	reason, text = p.flowsFailed()
-	if reason == v1alpha1.ReasonSuccessWhenFalse { // then any failure may be the cause
-		counts = func(i int) bool { return p.States[i] == record.Failed && !p.mayFail(i) }
-	}
-	failures := p.failures(status, counts)
-	switch {
-	case failures == "":
-	case reason == v1alpha1.ReasonSuccessWhenFalse:
-		text = message.CutJSON(text+"; "+failures, maxMessage)
-	default:
-		reason, text = v1alpha1.ReasonJobFailed, failures
-	}
-	return reason, text
-}
-
-// failures lists the nodes whose failures count, and why they failed if that is known.
-func (p *pass) failures(status *v1alpha1.JobFlowStatus, counts func(i int) bool) string {
-	messages := make(map[string]string, len(status.Flows))
-	for i := range status.Flows {
-		messages[status.Flows[i].Name] = status.Flows[i].Message
-	}
-	var bad []string
-	for i := range p.States {
-		if counts(i) {
-			bad = append(bad, failure(p.nameOf(i), messages[p.nameOf(i)]))
-		}
-	}
-	return enumerate(bad, strings.Clone)
-}
-
-// failure describes the failure of a node.
-func failure(name, text string) string {
-	return strings.TrimSuffix(name+" failed: "+text, ": ")
-}
-
 func progressMessage(c v1alpha1.FlowCounts) string {
 	text := fmt.Sprintf("%d of %d succeeded, %d running, %d pending", c.Succeeded, c.Total, c.Running, c.Pending)
 	if c.Suspended > 0 {
@@ -308,5 +281,16 @@ func endMessage(c v1alpha1.FlowCounts) string {
 		return "the only flow succeeded"
 	default:
 		return fmt.Sprintf("all %d flows succeeded", c.Total)
+	}
+}
+
+// clearFormerNames clears the former names of fields, which versions before v0.1.0 wrote: see api/v1alpha1/takeover.go.
+func clearFormerNames(status *v1alpha1.JobFlowStatus) {
+	status.Marks = ""
+	if slices.ContainsFunc(status.Items, func(s v1alpha1.ItemsStatus) bool { return s.Of != "" }) {
+		status.Items = slices.Clone(status.Items)
+		for i := range status.Items {
+			status.Items[i].Of = ""
+		}
 	}
 }

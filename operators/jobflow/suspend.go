@@ -71,7 +71,7 @@ func (p *pass) suspendOrResume() []builder.Edit {
 		after := job.DeepCopy()
 		after.Spec.Suspend = new(p.spec.Suspend)
 		if p.spec.Suspend {
-			annotate(after, AnnotationSuspended, "true")
+			metav1.SetMetaDataAnnotation(&after.ObjectMeta, AnnotationSuspended, "true")
 		} else {
 			delete(after.Annotations, AnnotationSuspended)
 		}
