@@ -3,7 +3,6 @@ package jobflow
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -167,8 +166,10 @@ func (p *pass) neededOutputs() []string {
 		}
 	}
 	var names []string
-	for _, i := range slices.Sorted(maps.Keys(needed)) {
-		names = append(names, p.Names[i])
+	for i, name := range p.Names {
+		if needed[int32(i)] {
+			names = append(names, name)
+		}
 	}
 	return names
 }
