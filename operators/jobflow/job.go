@@ -46,11 +46,6 @@ const (
 	AnnotationSuspended = "api.practice.com/suspended-by-jobflow"
 )
 
-// JobName returns the name of a node's Job: <flow>-<node>, cut if it is longer than 63 characters.
-func JobName(flow, node string) string {
-	return graph.JobName(flow, node, 0)
-}
-
 // PodLabels returns the labels that select the pods of a node, of all its items and retries.
 func PodLabels(flow *v1alpha1.JobFlow, node string) map[string]string {
 	return map[string]string{LabelJobFlow: names.LabelValue(flow.Name), LabelFlow: names.LabelValue(node)}
@@ -164,7 +159,7 @@ func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1
 	podtemplate.Env(pod, env)
 	podtemplate.Globals(pod, params)
 	podtemplate.ShareVolumes(pod, p.spec.ShareVolumes, node.ShareVolumeMounts)
-	podtemplate.NeverRestart(pod)
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever // retries are for the Job to count
 	pod.Labels = podtemplate.Merge(own, pod.Labels)
 	podtemplate.AnnotateOwner(pod, AnnotationJobFlow, p.flow.Name)
 	return job, nil

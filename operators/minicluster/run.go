@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -87,7 +88,7 @@ func submit(c *v1alpha1.MiniCluster) string {
 	if c.Spec.Logging.Debug {
 		verbose = "-vvv"
 	}
-	return words(orDefault(flux.SubmitCommand, "flux submit"), placement(c), "--quiet --watch", name, flux.OptionFlags, verbose)
+	return words(cmp.Or(flux.SubmitCommand, "flux submit"), placement(c), "--quiet --watch", name, flux.OptionFlags, verbose)
 }
 
 // placement renders on how many nodes how many tasks run.

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/internal/intervals"
 	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
@@ -93,7 +92,9 @@ func (p *pass) observe(pods []*corev1.Pod) *observed {
 		}
 	}
 	for _, g := range o.groups {
-		intervals.Each(g.recorded.SucceededIndexes, len(g.replicas), func(i int) { g.replicas[i].state = succeeded })
+		for i := range v1alpha1.Indexes(g.recorded.SucceededIndexes).Below(len(g.replicas)) {
+			g.replicas[i].state = succeeded
+		}
 	}
 	return o
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/internal/intervals"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/store"
@@ -64,9 +63,9 @@ func (p *pass) setCounts(s *v1alpha1.ReplicaJobStatus, o *observed) {
 			Selector:        p.selectorOfType(g).String(),
 			Restarts:        g.restarts(),
 			ReplicaRestarts: g.restartsByIndex(),
-			SucceededIndexes: intervals.Format(len(g.replicas), func(i int) bool {
+			SucceededIndexes: string(v1alpha1.IndexesOf(len(g.replicas), func(i int) bool {
 				return g.replicas[i].state == succeeded
-			}),
+			})),
 		}
 		for i := range g.replicas {
 			switch g.replicas[i].state {

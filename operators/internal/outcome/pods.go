@@ -34,13 +34,7 @@ func OfPods(job *batchv1.Job, pods []*corev1.Pod) Outcome {
 // podsDecide reports whether nothing but the number of its pods that succeed decides how a Job ends.
 func podsDecide(job *batchv1.Job) bool {
 	s := &job.Spec
-	for i := range job.Status.Conditions {
-		c := &job.Status.Conditions[i]
-		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobFailed) {
-			return false
-		}
-	}
-	return job.DeletionTimestamp == nil &&
+	return job.DeletionTimestamp == nil && Condition(job, batchv1.JobFailureTarget) == nil && Condition(job, batchv1.JobFailed) == nil &&
 		s.ActiveDeadlineSeconds == nil && s.PodFailurePolicy == nil && s.SuccessPolicy == nil &&
 		s.BackoffLimitPerIndex == nil && s.MaxFailedIndexes == nil && s.ManagedBy == nil &&
 		(s.Completions != nil || ptr.Deref(s.Parallelism, 1) == 1) && ptr.Deref(s.Completions, 1) > 0
