@@ -46,6 +46,11 @@ const (
 	AnnotationSuspended = "api.practice.com/suspended-by-jobflow"
 )
 
+// JobName returns the name of a node's Job: <flow>-<node>, cut if it is longer than 63 characters.
+func JobName(flow, node string) string {
+	return graph.JobName(flow, node, 0)
+}
+
 // PodLabels returns the labels that select the pods of a node, of all its items and retries.
 func PodLabels(flow *v1alpha1.JobFlow, node string) map[string]string {
 	return map[string]string{LabelJobFlow: names.LabelValue(flow.Name), LabelFlow: names.LabelValue(node)}

@@ -11,16 +11,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/operators/internal/names"
-	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
 func TestJobName(t *testing.T) {
-	assert.Equal(t, "jobflow-example-error-job2-error-container", graph.JobName("jobflow-example-error", "job2-error-container", 0))
+	assert.Equal(t, "jobflow-example-error-job2-error-container", JobName("jobflow-example-error", "job2-error-container"))
 	fits := strings.Repeat("f", 31) + "-" + strings.Repeat("n", 31)
-	assert.Equal(t, fits, graph.JobName(fits[:31], fits[32:], 0))
+	assert.Equal(t, fits, JobName(fits[:31], fits[32:]))
 
 	// Fixed: a release that named Jobs otherwise would run them twice.
-	assert.Equal(t, "ffffffffffffffffffffffffffffffff-nnnnnnnn-a1e9f873fa", graph.JobName(strings.Repeat("f", 32), strings.Repeat("n", 31), 0))
+	assert.Equal(t, "ffffffffffffffffffffffffffffffff-nnnnnnnn-a1e9f873fa", JobName(strings.Repeat("f", 32), strings.Repeat("n", 31)))
 }
 
 func TestNamesAreValidStableAndApart(t *testing.T) {
@@ -28,13 +27,13 @@ func TestNamesAreValidStableAndApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		flow := strings.Join(rapid.SliceOfN(label, 1, 3).Draw(t, "flow"), ".")
 		a, b := label.Draw(t, "a"), label.Draw(t, "b")
-		name := graph.JobName(flow, a, 0)
+		name := JobName(flow, a)
 		assert.Empty(t, validation.IsDNS1123Subdomain(name), name)
 		assert.Empty(t, validation.IsValidLabelValue(name), name)
 		assert.Empty(t, validation.IsValidLabelValue(names.LabelValue(flow)), flow)
-		assert.Equal(t, name, graph.JobName(flow, a, 0))
+		assert.Equal(t, name, JobName(flow, a))
 		if a != b {
-			assert.NotEqual(t, name, graph.JobName(flow, b, 0))
+			assert.NotEqual(t, name, JobName(flow, b))
 		}
 	})
 }

@@ -87,7 +87,7 @@ func grow(t assert.TestingT, flow *v1alpha1.JobFlow, pattern func(i int) *batchv
 	var jobs []client.Object
 	for i := range flow.Spec.Flows {
 		job := pattern(i)
-		job.Name = graph.JobName(flow.Name, flow.Spec.Flows[i].Name, 0)
+		job.Name = JobName(flow.Name, flow.Spec.Flows[i].Name)
 		job.UID = types.UID(job.Name)
 		for c := range job.Status.Conditions {
 			job.Status.Conditions[c].Message = strings.Repeat("<\u2028\"", 200)
@@ -124,7 +124,7 @@ func TestStatusWithOutputsAndItemsIsBounded(t *testing.T) {
 			}
 			out := putOut("x", strings.Repeat("&", 300))
 			job := out[0]
-			job.SetName(graph.JobName(flow.Name, writer.Name, 0))
+			job.SetName(JobName(flow.Name, writer.Name))
 			job.SetUID(types.UID(job.GetName()))
 			out[1].SetName(job.GetName() + "-pod")
 			out[1].GetOwnerReferences()[0].Name, out[1].GetOwnerReferences()[0].UID = job.GetName(), job.GetUID()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -68,14 +69,7 @@ func (p *pass) suspendOrResume() []builder.Edit {
 			}
 			return
 		}
-		after := job.DeepCopy()
-		after.Spec.Suspend = new(p.spec.Suspend)
-		if p.spec.Suspend {
-			metav1.SetMetaDataAnnotation(&after.ObjectMeta, AnnotationSuspended, "true")
-		} else {
-			delete(after.Annotations, AnnotationSuspended)
-		}
-		edits = append(edits, builder.Edit{Before: job, After: after})
+		edits = append(edits, lifecycle.SuspendOrResume(job, p.spec.Suspend, AnnotationSuspended))
 	})
 	return edits
 }

@@ -20,8 +20,6 @@ mc_shell=$1 mc_scripts=$2 mc_private=$3 mc_logs=$4
 `)
 	if modeOf(c) != modePlain {
 		b.WriteString(": >\"$mc_private/ready\" # the quorum has joined\n")
-	}
-	if modeOf(c) != modePlain {
 		b.WriteString(tell)
 	}
 	if c.Spec.Flux.Scheduler.QueuePolicy != "" {

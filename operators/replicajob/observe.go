@@ -142,9 +142,8 @@ func (r *replica) observe(pod *corev1.Pod) {
 // isCollected reports whether the pod garbage collector deletes the pod next, because its node is gone. It marks the pod as failed first,
 // and never deletes it if the node comes back between these two writes.
 func isCollected(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "DeletionByPodGC"
-	})
+	disruption := outcome.Disruption(pod)
+	return pod.Status.Phase == corev1.PodFailed && disruption != nil && disruption.Reason == "DeletionByPodGC"
 }
 
 // restartsOfPod returns the number of restarts of the replica before its pod failed.

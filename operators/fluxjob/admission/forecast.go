@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
@@ -121,15 +120,8 @@ func (f *forecast) addWaiting(i int, setup *v1alpha1.FluxSetup) (hidden bool) {
 			f.found[key] = Forecast{Unknown: "there is a job in the queue before it that you can't read"}
 			continue
 		}
-		place := needs.Place(job, *cmp.Or(job.Status.Priority, job.Spec.Priority, &setup.Spec.Priority)) // the first is within the limits
-		place.Setup, place.Needs = i, make(queue.Amounts, len(f.names))
-		for r, name := range f.names {
-			place.Needs[r] = needs.Counted(job, needs.Size(job, setup), name)
-		}
-		if t := job.Status.RequeueTime; t != nil {
-			place.NotBefore = t.Time
-		}
-		f.state.Jobs = append(f.state.Jobs, place)
+		priority := *cmp.Or(job.Status.Priority, job.Spec.Priority, &setup.Spec.Priority) // the first is within the limits
+		f.state.Jobs = append(f.state.Jobs, f.place(i, job, priority, make(queue.Amounts, len(f.names))))
 	}
 	return hidden
 }

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
@@ -48,6 +49,11 @@ func (c Conditions) Remove(kind string, reasons ...string) {
 	if found != nil && (len(reasons) == 0 || slices.Contains(reasons, found.Reason)) {
 		meta.RemoveStatusCondition(c.list, kind)
 	}
+}
+
+// ConditionIn returns a condition in a list; an empty one if there is none.
+func ConditionIn(list []metav1.Condition, kind string) metav1.Condition {
+	return ptr.Deref(meta.FindStatusCondition(list, kind), metav1.Condition{})
 }
 
 // Find returns a condition; nil if there is none.
