@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -72,7 +71,7 @@ func (p *pass) planTakeover() builder.Plan[*v1alpha1.DaemonJob] {
 		kind, reason = v1alpha1.ConditionFailed, v1alpha1.ReasonJobFailed
 	}
 	conditions := p.conditions(&status)
-	conditions.Set(kind, metav1.ConditionTrue, reason, text)
+	conditions.Set(kind, true, reason, text)
 	conditions.Conclude()
 	return p.planStatus(status)
 }

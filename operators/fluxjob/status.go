@@ -127,11 +127,11 @@ func waitingReport(reason, message string) report {
 // progressReport returns the report of a job whose MiniCluster may run.
 func progressReport(s *v1alpha1.FluxJobStatus, c *v1alpha1.MiniCluster) report {
 	if isQueued(c) {
-		admitted := lifecycle.ConditionIn(c.Status.Conditions, v1alpha1.MiniClusterAdmitted)
+		admitted := lifecycle.Condition(c.Status.Conditions, v1alpha1.MiniClusterAdmitted)
 		return waitingReport(admitted.Reason, admitted.Message)
 	}
-	pods := lifecycle.ConditionIn(c.Status.Conditions, v1alpha1.MiniClusterPodsReady)
-	ready := lifecycle.ConditionIn(c.Status.Conditions, events.ConditionReady)
+	pods := lifecycle.Condition(c.Status.Conditions, v1alpha1.MiniClusterPodsReady)
+	ready := lifecycle.Condition(c.Status.Conditions, events.ConditionReady)
 	isReady := pods.Status == metav1.ConditionTrue
 	var r report
 	switch {
@@ -172,7 +172,7 @@ func isBlocked(reason string) bool {
 
 // isQueued reports whether Kueue holds the pods of a MiniCluster back.
 func isQueued(c *v1alpha1.MiniCluster) bool {
-	admitted := lifecycle.ConditionIn(c.Status.Conditions, v1alpha1.MiniClusterAdmitted)
+	admitted := lifecycle.Condition(c.Status.Conditions, v1alpha1.MiniClusterAdmitted)
 	return admitted.Status == metav1.ConditionFalse && admitted.Reason == v1alpha1.ReasonQueued
 }
 
@@ -181,7 +181,7 @@ func isQueued(c *v1alpha1.MiniCluster) bool {
 func (p *pass) setConditions(s *v1alpha1.FluxJobStatus, r report) {
 	s.State = r.state
 	conditions := p.conditions(s)
-	set := func(kind string, c condition) { conditions.SetBool(kind, c.holds, c.reason, c.message) }
+	set := func(kind string, c condition) { conditions.Set(kind, c.holds, c.reason, c.message) }
 	set(v1alpha1.ConditionJobRequested, r.requested)
 	set(v1alpha1.ConditionJobWaitingForResources, r.waiting)
 	set(v1alpha1.ConditionJobMiniClusterReady, r.clusterReady)
@@ -201,6 +201,6 @@ func (p *pass) setConditions(s *v1alpha1.FluxJobStatus, r report) {
 	if r.requested.holds {
 		conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
 	} else {
-		conditions.SetBool(events.ConditionStalled, true, r.requested.reason, r.requested.message)
+		conditions.Set(events.ConditionStalled, true, r.requested.reason, r.requested.message)
 	}
 }

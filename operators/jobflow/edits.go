@@ -3,7 +3,6 @@ package jobflow
 import (
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -25,7 +24,7 @@ func (p *pass) setEditRefused(status *v1alpha1.JobFlowStatus) {
 		return
 	}
 	text := enumerate(refused, graph.Problem.String)
-	p.conditions(status).Set(v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, text)
+	p.conditions(status).Set(v1alpha1.ConditionEditRefused, true, v1alpha1.ReasonEditRefused, text)
 }
 
 // editsOfStarted returns the edits of nodes that have started.

@@ -22,7 +22,7 @@ func (p *pass) status() *v1alpha1.JobFlowStatus {
 	status := copyOf(&p.last)
 	p.setStart(status)
 	if p.stopReason != "" {
-		p.conditions(status).Set(v1alpha1.ConditionStopped, metav1.ConditionTrue, p.stopReason, p.stopMessage)
+		p.conditions(status).Set(v1alpha1.ConditionStopped, true, p.stopReason, p.stopMessage)
 	}
 	p.setEditRefused(status)
 	status.Outcome = cmp.Or(p.outcome, status.Outcome)
@@ -55,13 +55,13 @@ func (p *pass) setEnd(status *v1alpha1.JobFlowStatus) {
 	if reason == "" {
 		status.State = v1alpha1.StateSucceed
 		text = endMessage(status.Counts)
-		p.conditions(status).Set(events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, text)
-		p.conditions(status).Set(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, text)
+		p.conditions(status).Set(events.ConditionReady, true, v1alpha1.ReasonSucceeded, text)
+		p.conditions(status).Set(v1alpha1.ConditionSucceeded, true, v1alpha1.ReasonSucceeded, text)
 		return
 	}
 	status.State = v1alpha1.StateFailed
 	p.setStalled(status, reason, text)
-	p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, text)
+	p.conditions(status).Set(v1alpha1.ConditionFailed, true, reason, text)
 }
 
 // nextAfterEnd returns the time until the first action after the end: a retry, or a deletion. 0: there is none.
@@ -83,7 +83,7 @@ func (p *pass) setInvalid(status *v1alpha1.JobFlowStatus) {
 	text := enumerate(p.Problems, graph.Problem.String)
 	if status.StartTime == nil {
 		status.State = v1alpha1.StateFailed
-		p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, text)
+		p.conditions(status).Set(v1alpha1.ConditionFailed, true, v1alpha1.ReasonInvalidSpec, text)
 	} else {
 		status.State = p.stateUnderWay(status.Counts)
 	}
@@ -102,7 +102,7 @@ func (p *pass) setProgress(status *v1alpha1.JobFlowStatus) {
 		reason = p.blockers[0].reason
 		text = enumerate(p.blockers, blocker.String)
 	}
-	p.conditions(status).Set(events.ConditionReady, metav1.ConditionFalse, reason, text)
+	p.conditions(status).Set(events.ConditionReady, false, reason, text)
 }
 
 // stateUnderWay returns the state of a flow that hasn't ended, which is also the reason of its condition Ready.
@@ -242,8 +242,8 @@ func (p *pass) conditions(status *v1alpha1.JobFlowStatus) lifecycle.Conditions {
 // setStalled sets the conditions of a flow for which nothing happens until someone acts.
 func (p *pass) setStalled(status *v1alpha1.JobFlowStatus, reason, text string) {
 	conditions := p.conditions(status)
-	conditions.Set(events.ConditionReady, metav1.ConditionFalse, reason, text)
-	conditions.Set(events.ConditionStalled, metav1.ConditionTrue, reason, text)
+	conditions.Set(events.ConditionReady, false, reason, text)
+	conditions.Set(events.ConditionStalled, true, reason, text)
 }
 
 // removeStalled removes what an invalid spec had set. The builder removes its own reasons of Stalled itself.

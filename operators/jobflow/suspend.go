@@ -43,12 +43,12 @@ func (p *pass) setStart(status *v1alpha1.JobFlowStatus) {
 	conditions := p.conditions(status)
 	status.ActiveSince = p.activeSince()
 	if p.spec.Suspend {
-		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
+		conditions.Set(v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, "spec.suspend is true")
 		return
 	}
 	status.StartTime = cmp.Or(status.StartTime, &p.now)
-	if conditions.Find(v1alpha1.ConditionSuspended) != nil {
-		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
+	if conditions.IsTrue(v1alpha1.ConditionSuspended) {
+		conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "spec.suspend is false")
 	}
 }
 

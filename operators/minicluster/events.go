@@ -21,8 +21,8 @@ func (p *pass) events(o *observed, d decision, s *v1alpha1.MiniClusterStatus) []
 			emit(events.Warning(v1alpha1.ReasonFieldIgnored, note))
 		}
 	}
-	was := func(kind string) metav1.Condition { return lifecycle.ConditionIn(last.Conditions, kind) }
-	is := func(kind string) metav1.Condition { return lifecycle.ConditionIn(s.Conditions, kind) }
+	was := func(kind string) metav1.Condition { return lifecycle.Condition(last.Conditions, kind) }
+	is := func(kind string) metav1.Condition { return lifecycle.Condition(s.Conditions, kind) }
 	admitted, lastAdmitted := is(v1alpha1.MiniClusterAdmitted), was(v1alpha1.MiniClusterAdmitted)
 	switch isNew := admitted.Reason != lastAdmitted.Reason; {
 	case last.StartTime == nil && s.StartTime != nil && !d.ends() && lastAdmitted.Reason == v1alpha1.ReasonSuspended:

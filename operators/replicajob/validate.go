@@ -176,7 +176,7 @@ func (p *pass) setHeld(s *v1alpha1.ReplicaJobStatus, d decision) {
 	case p.last.StartTime != nil || p.isSuspended():
 	case d.problem.reason == v1alpha1.ReasonInvalidSpec:
 		s.State = v1alpha1.ReplicaJobFailed
-		conditions.SetBool(v1alpha1.ConditionFailed, true, d.problem.reason, d.problem.message)
+		conditions.Set(v1alpha1.ConditionFailed, true, d.problem.reason, d.problem.message)
 	default:
 		s.State = v1alpha1.ReplicaJobCreated
 		conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
