@@ -18,10 +18,9 @@
 //	failure_policy.go  how many failures are too many
 //	retry.go           the recorded status, and what a retry resets
 //	suspend.go         suspending and resuming Jobs
-//	leftover_pods.go   pods that still run after the deletion of their Job
-//	end.go             a job that has ended, or is being deleted
-//	takeover.go        a job that ended under the former operator of the kind, jobflow-operator
+//	end.go             a job that has ended, under the former operator of the kind (jobflow-operator) too, or is being deleted
 //	events.go          events, on transitions of the status
+//	node_states.go     the state of each node, for those who show a job
 //
 // # What the status records
 //

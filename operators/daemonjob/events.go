@@ -3,10 +3,9 @@ package daemonjob
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
 
@@ -36,9 +35,9 @@ func (p *pass) events(after v1alpha1.DaemonJobStatus, nodes *observed, d decisio
 		}
 		emit(events.Warning(v1alpha1.ReasonJobFailed, describeFailure(f.NodeFailure)).About(f.job))
 	}
-	ready := meta.FindStatusCondition(after.Conditions, events.ConditionReady)
-	last := meta.FindStatusCondition(before.Conditions, events.ConditionReady)
-	isNew := last == nil || last.Reason != ready.Reason
+	ready := lifecycle.Condition(after.Conditions, events.ConditionReady)
+	last := lifecycle.Condition(before.Conditions, events.ConditionReady)
+	isNew := last.Reason != ready.Reason
 	switch ready.Reason {
 	case v1alpha1.ReasonSucceeded:
 		emit(events.Normal(v1alpha1.ReasonSucceeded, ready.Message))

@@ -56,7 +56,7 @@ func render(job *v1alpha1.DaemonJob) *batchv1.Job {
 	}
 	pod := &rendered.Spec.Template
 	podtemplate.Globals(pod, params)
-	podtemplate.NeverRestart(pod)
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever // retries are for the Job to count
 	if job.Spec.TolerateLikeDaemonSet {
 		podtemplate.TolerateLikeDaemonSet(&pod.Spec)
 	}

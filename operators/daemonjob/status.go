@@ -106,25 +106,25 @@ func (p *pass) setConditions(status *v1alpha1.DaemonJobStatus, nodes *observed, 
 	}
 	text = message.Shorten(text)
 	conditions := p.conditions(status)
-	conditions.SetBool(events.ConditionReady, d.ready, d.reason, text)
+	conditions.Set(events.ConditionReady, d.ready, d.reason, text)
 	if d.end == v1alpha1.StateSucceed {
-		conditions.Set(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, d.reason, text)
+		conditions.Set(v1alpha1.ConditionSucceeded, true, d.reason, text)
 	}
 	if status.State == v1alpha1.StateFailed {
-		conditions.Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, d.reason, text)
+		conditions.Set(v1alpha1.ConditionFailed, true, d.reason, text)
 	} else {
 		conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
 	}
 	if d.stalled || d.end == v1alpha1.StateFailed {
-		conditions.Set(events.ConditionStalled, metav1.ConditionTrue, d.reason, text)
+		conditions.Set(events.ConditionStalled, true, d.reason, text)
 	} else {
 		conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonPaused)
 	}
 	switch {
 	case p.job.Spec.Suspend && !d.ends():
-		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "the spec says suspend")
+		conditions.Set(v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, "the spec says suspend")
 	case isSuspended(status) && nodes.suspended() == 0:
-		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "no Job is suspended any more")
+		conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "no Job is suspended any more")
 	}
 }
 

@@ -2,10 +2,10 @@ package daemonjob
 
 import (
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // isSuspended reports whether this operator has suspended Jobs, by the condition Suspended.
@@ -32,14 +32,7 @@ func (p *pass) suspendOrResume(nodes *observed) []builder.Edit {
 		case !suspend && (!p.isSuspendedByUs(r) || nodes.pods.Unended(r.job) != nil):
 			continue
 		}
-		after := r.job.DeepCopy()
-		after.Spec.Suspend = new(suspend)
-		if suspend {
-			metav1.SetMetaDataAnnotation(&after.ObjectMeta, AnnotationSuspended, "true")
-		} else {
-			delete(after.Annotations, AnnotationSuspended)
-		}
-		edits = append(edits, builder.Edit{Before: r.job, After: after})
+		edits = append(edits, lifecycle.SuspendOrResume(r.job, suspend, AnnotationSuspended))
 	}
 	return edits
 }

@@ -3,7 +3,6 @@ package fluxjob
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -27,9 +26,9 @@ func (p *pass) endOf(o *observed, held *v1alpha1.FluxAdmission) decision {
 	if c.Status.CompletionTime != nil {
 		d.end.time = *c.Status.CompletionTime
 	}
-	failed := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionFailed)
+	failed := lifecycle.Condition(c.Status.Conditions, v1alpha1.ConditionFailed)
 	switch {
-	case failed == nil || failed.Status != metav1.ConditionTrue:
+	case failed.Status != metav1.ConditionTrue:
 		d.end.succeeded, d.reason, d.message = true, v1alpha1.ReasonSucceeded, "the command succeeded"
 	case c.Status.ExitCode != nil:
 		d.reason, d.message = failed.Reason, fmt.Sprintf("exit code %d: %s", *c.Status.ExitCode, failed.Message)
@@ -53,7 +52,7 @@ func (p *pass) planTerminating() builder.Plan[*v1alpha1.FluxJob] {
 	s := p.job.Status.DeepCopy()
 	s.State, s.Position = v1alpha1.FluxJobTerminating, nil
 	conditions := p.conditions(s)
-	conditions.SetBool(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonTerminating, "the FluxJob is being deleted")
+	conditions.Set(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonTerminating, "the FluxJob is being deleted")
 	conditions.Terminate("FluxJob")
 	conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
 	return p.withStatus(builder.Plan[*v1alpha1.FluxJob]{}, s)

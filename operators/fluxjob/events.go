@@ -3,8 +3,6 @@ package fluxjob
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
@@ -44,8 +42,8 @@ func (p *pass) events(after *v1alpha1.FluxJobStatus, o *observed, d decision) []
 	if after.State == v1alpha1.FluxJobRunning && before.State != v1alpha1.FluxJobRunning {
 		emit(events.Normal(v1alpha1.ReasonRunning, "the command runs"))
 	}
-	finished := meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionJobFinished)
-	ready := meta.FindStatusCondition(after.Conditions, events.ConditionReady)
+	finished := lifecycle.Condition(after.Conditions, v1alpha1.ConditionJobFinished)
+	ready := lifecycle.Condition(after.Conditions, events.ConditionReady)
 	switch {
 	case d.action == actionEnd && d.end.succeeded:
 		emit(events.Normal(finished.Reason, finished.Message))

@@ -3,12 +3,10 @@ package fluxjob
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // priorityQueue returns the queue in which the job's priority counts: the one whose quota it holds, else the one that it waits in. Nil: it
@@ -43,16 +41,16 @@ func (p *pass) setPriority(s *v1alpha1.FluxJobStatus, o *observed) {
 		p.conditions(s).Remove(v1alpha1.ConditionPriorityLimited)
 		return
 	}
-	p.conditions(s).Set(v1alpha1.ConditionPriorityLimited, metav1.ConditionTrue, v1alpha1.ReasonPriorityLimited,
+	p.conditions(s).Set(v1alpha1.ConditionPriorityLimited, true, v1alpha1.ReasonPriorityLimited,
 		fmt.Sprintf("spec.priority is %d, and FluxSetup %q lets jobs of namespace %q have at most %d, which counts instead",
 			*asked, p.priorityQueue(o).Name, p.job.Namespace, *s.Priority))
 }
 
 // priorityEvents returns an event if the priority is limited, and wasn't in the same way before.
 func (p *pass) priorityEvents(s *v1alpha1.FluxJobStatus) []events.Event {
-	after := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionPriorityLimited)
-	before := meta.FindStatusCondition(p.job.Status.Conditions, v1alpha1.ConditionPriorityLimited)
-	if after == nil || before != nil && before.Message == after.Message {
+	after := lifecycle.Condition(s.Conditions, v1alpha1.ConditionPriorityLimited)
+	before := lifecycle.Condition(p.job.Status.Conditions, v1alpha1.ConditionPriorityLimited)
+	if before.Message == after.Message || after.Status == "" {
 		return nil
 	}
 	return []events.Event{events.Warning(after.Reason, after.Message)}

@@ -6,12 +6,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 const (
@@ -58,8 +58,7 @@ func (p *pass) obstacle(o *observed) (reason, message string) {
 		return v1alpha1.ReasonQueueManagedElsewhere, message
 	}
 	spec := &o.queue.Spec
-	if invalid := meta.FindStatusCondition(o.queue.Status.Conditions, events.ConditionReady); invalid != nil &&
-		invalid.Reason == v1alpha1.ReasonInvalidSpec {
+	if lifecycle.Condition(o.queue.Status.Conditions, events.ConditionReady).Reason == v1alpha1.ReasonInvalidSpec {
 		return v1alpha1.ReasonQueueInvalid, fmt.Sprintf("FluxSetup %q admits no one, because its spec is invalid", name)
 	}
 	if o.namespace != nil && !needs.Selects(spec.NamespaceSelector)(o.namespace.Labels) {

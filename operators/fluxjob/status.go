@@ -9,6 +9,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // status returns the status that follows from what is observed and the decision.
@@ -126,10 +127,11 @@ func waitingReport(reason, message string) report {
 // progressReport returns the report of a job whose MiniCluster may run.
 func progressReport(s *v1alpha1.FluxJobStatus, c *v1alpha1.MiniCluster) report {
 	if isQueued(c) {
-		admitted := conditionOf(c, v1alpha1.MiniClusterAdmitted)
+		admitted := lifecycle.Condition(c.Status.Conditions, v1alpha1.MiniClusterAdmitted)
 		return waitingReport(admitted.Reason, admitted.Message)
 	}
-	pods, ready := conditionOf(c, v1alpha1.MiniClusterPodsReady), conditionOf(c, events.ConditionReady)
+	pods := lifecycle.Condition(c.Status.Conditions, v1alpha1.MiniClusterPodsReady)
+	ready := lifecycle.Condition(c.Status.Conditions, events.ConditionReady)
 	isReady := pods.Status == metav1.ConditionTrue
 	var r report
 	switch {
@@ -170,16 +172,8 @@ func isBlocked(reason string) bool {
 
 // isQueued reports whether Kueue holds the pods of a MiniCluster back.
 func isQueued(c *v1alpha1.MiniCluster) bool {
-	admitted := conditionOf(c, v1alpha1.MiniClusterAdmitted)
+	admitted := lifecycle.Condition(c.Status.Conditions, v1alpha1.MiniClusterAdmitted)
 	return admitted.Status == metav1.ConditionFalse && admitted.Reason == v1alpha1.ReasonQueued
-}
-
-// conditionOf returns a condition of a MiniCluster; an empty one if it has none.
-func conditionOf(c *v1alpha1.MiniCluster, kind string) metav1.Condition {
-	if found := meta.FindStatusCondition(c.Status.Conditions, kind); found != nil {
-		return *found
-	}
-	return metav1.Condition{}
 }
 
 // setConditions sets the state and the conditions of a report. It removes Stalled only with the reason that this operator sets: the
@@ -187,7 +181,7 @@ func conditionOf(c *v1alpha1.MiniCluster, kind string) metav1.Condition {
 func (p *pass) setConditions(s *v1alpha1.FluxJobStatus, r report) {
 	s.State = r.state
 	conditions := p.conditions(s)
-	set := func(kind string, c condition) { conditions.SetBool(kind, c.holds, c.reason, c.message) }
+	set := func(kind string, c condition) { conditions.Set(kind, c.holds, c.reason, c.message) }
 	set(v1alpha1.ConditionJobRequested, r.requested)
 	set(v1alpha1.ConditionJobWaitingForResources, r.waiting)
 	set(v1alpha1.ConditionJobMiniClusterReady, r.clusterReady)
@@ -207,6 +201,6 @@ func (p *pass) setConditions(s *v1alpha1.FluxJobStatus, r report) {
 	if r.requested.holds {
 		conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
 	} else {
-		conditions.SetBool(events.ConditionStalled, true, r.requested.reason, r.requested.message)
+		conditions.Set(events.ConditionStalled, true, r.requested.reason, r.requested.message)
 	}
 }

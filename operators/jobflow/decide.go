@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
@@ -237,4 +239,20 @@ func (p *pass) mayStart() bool {
 func (p *pass) block(i int, reason, message string) {
 	p.findings[i] = finding{message: message}
 	p.blockers = append(p.blockers, blocker{p.Names[i], reason, message})
+}
+
+// waitsForPods reports whether a node or an item waits for a pod of an earlier Job before it gets its Job.
+func (p *pass) waitsForPods(i, item int) bool {
+	pod := p.leftover[slot{p.Names[i], item}]
+	if pod != nil {
+		p.waitFor(i, pod)
+	}
+	return pod != nil
+}
+
+// waitFor blocks a node by a pod, unless it has a message already.
+func (p *pass) waitFor(i int, pod *corev1.Pod) {
+	if p.findings[i].message == "" {
+		p.block(i, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s of an earlier Job to end", pod.Name))
+	}
 }

@@ -11,25 +11,22 @@
 //	status.go   the status and its conditions
 //
 // Internal packages have what a pass only uses: internal/graph compiles and validates the spec, with the expressions of internal/when;
-// internal/record stores the ends of up to 10,000 nodes in the status, and internal/items those of the items of a list.
+// internal/record stores the ends of up to 10,000 nodes in the status, internal/items those of the items of a list, and internal/outputs
+// what nodes wrote that other nodes read.
 //
 // Each policy is in a file of its own, named after the field of the API or the idea that it implements:
 //
-//	job.go              the Job of a node or an item, and its labels
-//	for_each.go         a Job for each item of a list
-//	outputs.go          what a Job's containers write, and other nodes read
-//	success_when.go     which failures fail the flow: allowFailure and successWhen
-//	finally.go          nodes that run once all others have ended
-//	retry.go            what a retry resets
-//	suspend.go          suspending and resuming Jobs
-//	stop.go             the end before its time: terminate and activeDeadlineSeconds
-//	job_retention.go    which Jobs are deleted after their end
-//	leftover_pods.go    pods that still run after the deletion of their Job
-//	edits.go            edits of nodes that have started, which have no effect
-//	end.go              a flow that has ended, or is being deleted
-//	takeover.go         a flow that ended under the former operator of the kind, jobflow-operator
-//	status_flows.go     the status of single nodes, and the limits that keep the status below 100 KiB
-//	events.go           events, on transitions of the status
+//	job.go           the Job of a node or an item: its labels, and the variables of its containers (inputs)
+//	for_each.go      a Job for each item of a list
+//	success_when.go  which failures fail the flow: allowFailure and successWhen
+//	finally.go       nodes that run once all others have ended
+//	retry.go         what a retry resets
+//	suspend.go       suspending and resuming Jobs
+//	stop.go          the end before its time: terminate and activeDeadlineSeconds
+//	edits.go         edits of the spec that come too late to have an effect
+//	end.go           a flow that has ended or is being deleted: jobRetention, ttlSecondsAfterFinished, and the former operator's flows
+//	status_flows.go  the status of single nodes, and the limits that keep the status below 100 KiB
+//	events.go        events, on transitions of the status
 //
 // # What the status records
 //

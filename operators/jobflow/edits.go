@@ -3,10 +3,11 @@ package jobflow
 import (
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
@@ -23,7 +24,7 @@ func (p *pass) setEditRefused(status *v1alpha1.JobFlowStatus) {
 		return
 	}
 	text := enumerate(refused, graph.Problem.String)
-	p.conditions(status).Set(v1alpha1.ConditionEditRefused, metav1.ConditionTrue, v1alpha1.ReasonEditRefused, text)
+	p.conditions(status).Set(v1alpha1.ConditionEditRefused, true, v1alpha1.ReasonEditRefused, text)
 }
 
 // editsOfStarted returns the edits of nodes that have started.
@@ -74,4 +75,17 @@ func (p *pass) startedAs(i int) string {
 		}
 	}
 	return ""
+}
+
+// changeIgnored returns the event of an edit of the spec after the end.
+func (p *pass) changeIgnored() events.Event {
+	const still = "ttlSecondsAfterFinished and jobRetention still have one"
+	next := still + "; create a new JobFlow to run it"
+	switch state := p.flow.Status.State; {
+	case state == v1alpha1.StateFailed && p.spec.Retry > p.flow.Status.Retry:
+		next = "spec.terminate must be false for a retry"
+	case state == v1alpha1.StateFailed:
+		next = fmt.Sprintf("%s; set retry to %d to run what failed, and what never ran, with it", still, p.flow.Status.Retry+1)
+	}
+	return lifecycle.ChangeIgnored("flow", p.flow.Status.State, next)
 }

@@ -1,14 +1,19 @@
 package jobflow
 
 import (
-	"fmt"
+	"strconv"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
+	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // planTerminating returns the plan of a flow that is being deleted. Garbage collection deletes its Jobs.
@@ -46,15 +51,140 @@ func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 	return plan
 }
 
-// changeIgnored returns the event of an edit of the spec after the end.
-func (p *pass) changeIgnored() events.Event {
-	const still = "ttlSecondsAfterFinished and jobRetention still have one"
-	next := still + "; create a new JobFlow to run it"
-	switch state := p.flow.Status.State; {
-	case state == v1alpha1.StateFailed && p.spec.Retry > p.flow.Status.Retry:
-		next = "spec.terminate must be false for a retry"
-	case state == v1alpha1.StateFailed:
-		next = fmt.Sprintf("%s; set retry to %d to run what failed, and what never ran, with it", still, p.flow.Status.Retry+1)
+// endedUnderFormerOperator reports whether a flow ended under jobflow-operator, the former operator of the kind: its status has only a
+// state. This operator writes no status without an observedGeneration.
+func endedUnderFormerOperator(flow *v1alpha1.JobFlow) bool {
+	s := &flow.Status
+	return (s.State == v1alpha1.StateSucceed || s.State == v1alpha1.StateFailed) &&
+		s.ObservedGeneration == 0 && s.StartTime == nil && s.CompletionTime == nil && len(s.Conditions) == 0
+}
+
+// planTakeover returns the plan that records the end of a flow of the former operator, so that none of it runs again. Jobs that still
+// exist determine how their nodes have ended. In a failed flow, a node without a Job was never started if another one is known to have
+// failed.
+func (p *pass) planTakeover() builder.Plan[*v1alpha1.JobFlow] {
+	p.observe()
+	as, why := record.Succeeded, "it had ended before this operator took the flow over, and its Job is gone"
+	switch {
+	case p.flow.Status.State == v1alpha1.StateSucceed:
+	case p.failure >= 0:
+		as, why = record.Skipped, "it had not been started when this operator took the failed flow over"
+	default:
+		as, why = record.Failed, "the flow had failed before this operator took it over, and its Jobs are gone"
 	}
-	return lifecycle.ChangeIgnored("flow", p.flow.Status.State, next)
+	for i := range p.States {
+		if !p.States[i].HasEnded() && p.jobs[i] == nil {
+			p.end(i, as, finding{message: why})
+		}
+	}
+	p.urgent = true
+	return p.plan()
+}
+
+// unretainedJobs returns the Jobs that spec.jobRetention doesn't keep once the flow has ended. A Job whose pods have succeeded is kept
+// until it has its condition.
+func (p *pass) unretainedJobs() []client.Object {
+	if p.spec.JobRetention == "" || p.spec.JobRetention == v1alpha1.RetainAll {
+		return nil
+	}
+	var jobs []client.Object
+	p.eachJob(func(job *batchv1.Job) {
+		o := outcome.Of(job)
+		keep := o.Phase == outcome.Running || (o.Phase == outcome.Failed && p.spec.JobRetention == v1alpha1.RetainFailed)
+		if !keep && job.DeletionTimestamp == nil {
+			jobs = append(jobs, job)
+		}
+	})
+	return jobs
+}
+
+// expiredJobs returns the Jobs whose template's ttlSecondsAfterFinished has passed, and whose end was recorded before this pass. The Jobs
+// themselves don't have the field: Kubernetes could delete them before their end is recorded, and the node would run a second time.
+func (p *pass) expiredJobs() []client.Object {
+	var jobs []client.Object
+	check := func(job *batchv1.Job, isRecorded func() bool) {
+		ttl, ok := ttlOf(job)
+		if !ok || job.DeletionTimestamp != nil {
+			return
+		}
+		o := outcome.Of(job)
+		if o.Phase == outcome.Running {
+			return
+		}
+		expiry := lifecycle.Expiry(o.Ended, &ttl, p.view.Now)
+		switch {
+		case expiry.Due && isRecorded():
+			jobs = append(jobs, job)
+		case expiry.Due:
+			p.requeueIn(recordingDelay)
+		default:
+			p.requeueIn(expiry.Left)
+		}
+	}
+	for i, job := range p.jobs {
+		if job != nil {
+			check(job, func() bool { return p.recorded.States[i].HasEnded() })
+		}
+	}
+	for _, key := range p.sortedItemJobs() {
+		check(p.itemJobs[key], func() bool { return p.isItemRecorded(key) })
+	}
+	for _, job := range p.former {
+		check(job, func() bool { return true })
+	}
+	for _, d := range p.removed {
+		check(d.job, func() bool { return p.isRemovedRecorded(record.HashName(d.name)) })
+	}
+	return jobs
+}
+
+// isItemRecorded reports whether an item's end was recorded before this pass.
+func (p *pass) isItemRecorded(key itemKey) bool {
+	if p.recorded.States[key.node].HasEnded() {
+		return true
+	}
+	for _, s := range p.flow.Status.Items {
+		if s.Name != p.Names[key.node] {
+			continue
+		}
+		for _, ended := range []v1alpha1.Indexes{s.Succeeded, s.Failed} {
+			for item := range ended.Below(graph.MaxItems) {
+				if item == key.item {
+					return p.retry == p.flow.Status.Retry
+				}
+			}
+		}
+	}
+	return false
+}
+
+// ttlOf returns how many seconds a Job is kept after its end; false: it is kept.
+func ttlOf(job *batchv1.Job) (int32, bool) {
+	text := job.Annotations[AnnotationTTL]
+	if text == "" {
+		return 0, false
+	}
+	seconds, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || seconds < 0 {
+		return 0, false
+	}
+	return int32(seconds), true
+}
+
+// eachJob visits all of the flow's Jobs.
+func (p *pass) eachJob(visit func(*batchv1.Job)) {
+	for _, job := range p.jobs {
+		if job != nil {
+			visit(job)
+		}
+	}
+	for _, key := range p.sortedItemJobs() {
+		visit(p.itemJobs[key])
+	}
+	for _, job := range p.former {
+		visit(job)
+	}
+	for _, d := range p.removed {
+		visit(d.job)
+	}
 }

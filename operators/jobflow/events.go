@@ -3,11 +3,11 @@ package jobflow
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
@@ -43,8 +43,8 @@ func (p *pass) events(status *v1alpha1.JobFlowStatus) []events.Event {
 func conditionEvents(
 	before, after *v1alpha1.JobFlowStatus, kind string, value metav1.ConditionStatus, event func(reason, note string) events.Event,
 ) []events.Event {
-	was, is := meta.FindStatusCondition(before.Conditions, kind), meta.FindStatusCondition(after.Conditions, kind)
-	if is == nil || is.Status != value || (was != nil && was.Status == value && was.Message == is.Message) {
+	was, is := lifecycle.Condition(before.Conditions, kind), lifecycle.Condition(after.Conditions, kind)
+	if is.Status != value || (was.Status == value && was.Message == is.Message) {
 		return nil
 	}
 	return []events.Event{event(is.Reason, is.Message)}
@@ -52,10 +52,9 @@ func conditionEvents(
 
 // blockerEvents returns one event for each reason of blockers, or for an invalid spec, if the condition Ready has changed.
 func (p *pass) blockerEvents(before, after *v1alpha1.JobFlowStatus) []events.Event {
-	was := meta.FindStatusCondition(before.Conditions, events.ConditionReady)
-	is := meta.FindStatusCondition(after.Conditions, events.ConditionReady)
+	was, is := lifecycle.Condition(before.Conditions, events.ConditionReady), lifecycle.Condition(after.Conditions, events.ConditionReady)
 	isEdited := is.Reason == v1alpha1.ReasonInvalidSpec && p.flow.Generation != before.ObservedGeneration
-	if was != nil && was.Reason == is.Reason && was.Message == is.Message && !isEdited {
+	if was.Reason == is.Reason && was.Message == is.Message && !isEdited {
 		return nil
 	}
 	if is.Reason == v1alpha1.ReasonInvalidSpec && !p.isValid() {

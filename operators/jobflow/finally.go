@@ -86,3 +86,16 @@ func (p *pass) finallyEnv() []corev1.EnvVar {
 		{Name: envFlowFailed, Value: outcome.Failed},
 	}
 }
+
+// finallyWaitsForPods reports whether finally waits for a pod of a stopped Job.
+func (p *pass) finallyWaitsForPods() bool {
+	if !p.stopped || p.firstLeftover == nil {
+		return false
+	}
+	for i := p.NumFlows; i < p.Size(); i++ {
+		if p.States[i] == record.Pending {
+			p.waitFor(i, p.firstLeftover)
+		}
+	}
+	return true
+}

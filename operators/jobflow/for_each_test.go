@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/items"
+	"github.com/armature-dev/armature/operators/jobflow/internal/outputs"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -203,7 +204,7 @@ func TestForEachIsBounded(t *testing.T) {
 
 	flow = makeFlow(producer, eachOf("a", "list"), eachOf("b", "list"))
 	p := &pass{Graph: graph.Compile(t.Context(), flow, 0), spec: &flow.Spec, observed: observed{
-		lists: map[string]items.List{}, outputs: map[string]string{"list": `["x","y"]`},
+		lists: map[string]items.List{}, outputs: outputs.Set{"list": {Name: "list", Value: `["x","y"]`}},
 	}}
 	p.States = make([]record.State, 3)
 	a, err := p.listOf(1)

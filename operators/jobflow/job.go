@@ -150,10 +150,10 @@ func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1
 		Spec: *template.DeepCopy(),
 	}
 	if node.JobTemplateRef != "" {
-		annotate(job, AnnotationJobTemplate, node.JobTemplateRef)
+		metav1.SetMetaDataAnnotation(&job.ObjectMeta, AnnotationJobTemplate, node.JobTemplateRef)
 	}
 	if ttl := job.Spec.TTLSecondsAfterFinished; ttl != nil && *ttl >= 0 { // the API server refuses a negative one
-		annotate(job, AnnotationTTL, strconv.Itoa(int(*ttl)))
+		metav1.SetMetaDataAnnotation(&job.ObjectMeta, AnnotationTTL, strconv.Itoa(int(*ttl)))
 		job.Spec.TTLSecondsAfterFinished = nil
 	}
 	if job.Spec.BackoffLimit == nil && job.Spec.BackoffLimitPerIndex == nil {
@@ -164,7 +164,7 @@ func (p *pass) render(i int, template *batchv1.JobSpec, item *itemEnv) (*batchv1
 	podtemplate.Env(pod, env)
 	podtemplate.Globals(pod, params)
 	podtemplate.ShareVolumes(pod, p.spec.ShareVolumes, node.ShareVolumeMounts)
-	podtemplate.NeverRestart(pod)
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever // retries are for the Job to count
 	pod.Labels = podtemplate.Merge(own, pod.Labels)
 	podtemplate.AnnotateOwner(pod, AnnotationJobFlow, p.flow.Name)
 	return job, nil
@@ -192,12 +192,14 @@ func (p *pass) variables(i int, item *itemEnv) ([]corev1.EnvVar, error) {
 	return env, nil
 }
 
+// output returns the output of a node that has ended: empty if it hasn't succeeded, or has forEach.
+func (p *pass) output(i int) (string, error) {
+	o, known := p.outputs[p.Names[i]]
+	if p.States[i] != record.Succeeded || !known && p.node(i).ForEach != nil {
+		return o.Value, nil
+	}
+	return p.outputs.Value(p.Names[i], limitsFor(p.Size()).outputs)
+}
+
 // literal escapes a value that users or containers give, so that Kubernetes doesn't replace $(NAME) in it.
 func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
-
-func annotate(job *batchv1.Job, key, value string) {
-	if job.Annotations == nil {
-		job.Annotations = map[string]string{}
-	}
-	job.Annotations[key] = value
-}

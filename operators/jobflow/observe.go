@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,10 +14,12 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/refusal"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/items"
+	"github.com/armature-dev/armature/operators/jobflow/internal/outputs"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -33,8 +36,7 @@ type observed struct {
 
 	items   map[int]*items.Run    // the items of nodes with forEach, by index
 	lists   map[string]items.List // outputs that a forEach runs over, by node
-	outputs map[string]string     // the known outputs, by node
-	lost    map[string]string     // why an output can't be passed on, by node
+	outputs outputs.Set           // what nodes wrote that other nodes read
 }
 
 // observe sets the state of each node whose end isn't recorded, from its Job and the Job's pods.
@@ -50,7 +52,7 @@ func (p *pass) observe() {
 	p.observeItems()
 	p.observeRemoved()
 	p.findRefused()
-	p.readLateOutputs()
+	p.observeLateOutputs()
 }
 
 // findJobs finds the Jobs of the nodes, and classifies all others.
@@ -70,13 +72,12 @@ func (p *pass) classify(job *batchv1.Job) {
 	if node == "" {
 		return
 	}
-	retry := int32(labelNumber(job.Labels[LabelRetry], 0))
-	if retry < p.retry {
+	if origin.Number(job.Labels, LabelRetry) < p.retry {
 		p.former = append(p.former, job)
 		return
 	}
 	i, known := p.Index[node]
-	item := labelNumber(job.Labels[LabelItem], -1)
+	item := itemOf(job)
 	switch {
 	case !known && item >= 0:
 		p.removed = append(p.removed, removedJob{node + "#" + strconv.Itoa(item), job})
@@ -90,16 +91,13 @@ func (p *pass) classify(job *batchv1.Job) {
 	}
 }
 
-// labelNumber returns the number in a label.
-func labelNumber(text string, otherwise int) int {
-	if text == "" {
-		return otherwise
+// itemOf returns the item that a Job or a pod is for; -1 if it is for a whole node.
+func itemOf(obj metav1.Object) int {
+	item, err := strconv.Atoi(obj.GetLabels()[LabelItem])
+	if err != nil || item < 0 {
+		return -1
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return otherwise
-	}
-	return n
+	return item
 }
 
 // groupPods finds the pods of Jobs that haven't ended, and of those whose output is needed.
@@ -108,6 +106,28 @@ func (p *pass) groupPods() {
 		i, ok := p.ByJobName[ref.Name]
 		return !ok || p.jobs[i] != nil && p.jobs[i].UID == ref.UID && (!p.States[i].HasRun() || p.HasReaders[i])
 	})
+}
+
+// slot is what Jobs run one after another: a node, or an item of one (-1: no item).
+type slot struct {
+	node string
+	item int
+}
+
+// findLeftover finds the pods that still run and whose Job is gone.
+func (p *pass) findLeftover() {
+	for _, pod := range outcome.Leftover(builder.Watched[*corev1.Pod](p.view), builder.Owned[*batchv1.Job](p.view)) {
+		if p.leftover == nil {
+			p.leftover = map[slot]*corev1.Pod{}
+		}
+		s := slot{pod.Labels[LabelFlow], itemOf(pod)}
+		if p.leftover[s] == nil { // the first one, by name
+			p.leftover[s] = pod
+		}
+		if i, ok := p.Index[s.node]; ok && int(i) < p.NumFlows && p.firstLeftover == nil {
+			p.firstLeftover = pod
+		}
+	}
 }
 
 // observeJob sets the state of a node from its Job.
@@ -119,13 +139,31 @@ func (p *pass) observeJob(i int, job *batchv1.Job) {
 		p.active++
 		return
 	case outcome.Succeeded:
-		if p.HasReaders[i] && !p.readOutput(i, job, o) {
+		if wait := p.observeOutput(i, job, o.Ended); wait > 0 {
 			p.States[i] = record.Running // the output isn't known yet
+			p.requeueIn(wait)
 			return
 		}
 		p.end(i, record.Succeeded, finding{job: job, ended: o.Ended})
 	case outcome.Failed:
 		p.end(i, record.Failed, finding{job: job, ended: o.Ended, message: o.Why()})
+	}
+}
+
+// observeOutput reads the output of a node whose Job has succeeded, if another node reads it. It returns how long it may still come.
+func (p *pass) observeOutput(i int, job *batchv1.Job, ended *metav1.Time) time.Duration {
+	if !p.HasReaders[i] {
+		return 0
+	}
+	return p.outputs.Observe(p.Names[i], ended, p.pods[job.UID], p.view.Now)
+}
+
+// observeLateOutputs reads the outputs of nodes that had ended before an edit of the spec made another node need them.
+func (p *pass) observeLateOutputs() {
+	for i, job := range p.jobs {
+		if job != nil && p.States[i] == record.Succeeded {
+			p.observeOutput(i, job, nil)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/items"
+	"github.com/armature-dev/armature/operators/jobflow/internal/outputs"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -110,16 +111,8 @@ func newPass(flow *v1alpha1.JobFlow, view builder.View) *pass {
 		observed: observed{
 			jobs:    make([]*batchv1.Job, g.Size()),
 			lists:   map[string]items.List{},
-			outputs: make(map[string]string, len(flow.Status.Outputs)),
-			lost:    map[string]string{},
+			outputs: outputs.Of(flow.Status.Outputs),
 		},
-	}
-	for _, o := range flow.Status.Outputs {
-		if o.Lost != "" {
-			p.lost[o.Name] = o.Lost
-		} else {
-			p.outputs[o.Name] = o.Value
-		}
 	}
 	if retry != flow.Status.Retry {
 		p.beginRetry()

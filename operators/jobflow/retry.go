@@ -48,11 +48,12 @@ func (p *pass) resetLost() {
 		found = false
 		for _, u := range p.OutputUses {
 			name := p.Names[u.Producer]
-			if _, known := p.outputs[name]; known || r.States[u.Consumer] == record.Succeeded || r.States[u.Producer] == record.Pending {
+			o, known := p.outputs[name]
+			if known && o.Lost == "" || r.States[u.Consumer] == record.Succeeded || r.States[u.Producer] == record.Pending {
 				continue
 			}
 			r.States[u.Producer], r.Digests[u.Producer] = record.Pending, record.NodeDigest{}
-			delete(p.lost, name)
+			delete(p.outputs, name)
 			found = true
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
-	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
@@ -23,7 +22,7 @@ func (p *pass) status() *v1alpha1.JobFlowStatus {
 	status := copyOf(&p.last)
 	p.setStart(status)
 	if p.stopReason != "" {
-		p.conditions(status).Set(v1alpha1.ConditionStopped, metav1.ConditionTrue, p.stopReason, p.stopMessage)
+		p.conditions(status).Set(v1alpha1.ConditionStopped, true, p.stopReason, p.stopMessage)
 	}
 	p.setEditRefused(status)
 	status.Outcome = cmp.Or(p.outcome, status.Outcome)
@@ -31,8 +30,7 @@ func (p *pass) status() *v1alpha1.JobFlowStatus {
 	status.Counts = p.counts()
 	status.Flows = p.details()
 	status.Items = p.recordedItems()
-	p.dropOutputs()
-	status.Outputs = p.recordedOutputs()
+	status.Outputs = p.outputs.Record(p.neededOutputs(), p.flow.Status.Outputs, limitsFor(p.Size()).outputs)
 	ended := status.Counts.Succeeded + status.Counts.Failed + status.Counts.Skipped
 	status.Progress = fmt.Sprintf("%d/%d", ended, status.Counts.Total)
 	status.Current = p.current()
@@ -57,13 +55,13 @@ func (p *pass) setEnd(status *v1alpha1.JobFlowStatus) {
 	if reason == "" {
 		status.State = v1alpha1.StateSucceed
 		text = endMessage(status.Counts)
-		p.conditions(status).Set(events.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, text)
-		p.conditions(status).Set(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, text)
+		p.conditions(status).Set(events.ConditionReady, true, v1alpha1.ReasonSucceeded, text)
+		p.conditions(status).Set(v1alpha1.ConditionSucceeded, true, v1alpha1.ReasonSucceeded, text)
 		return
 	}
 	status.State = v1alpha1.StateFailed
 	p.setStalled(status, reason, text)
-	p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, text)
+	p.conditions(status).Set(v1alpha1.ConditionFailed, true, reason, text)
 }
 
 // nextAfterEnd returns the time until the first action after the end: a retry, or a deletion. 0: there is none.
@@ -85,7 +83,7 @@ func (p *pass) setInvalid(status *v1alpha1.JobFlowStatus) {
 	text := enumerate(p.Problems, graph.Problem.String)
 	if status.StartTime == nil {
 		status.State = v1alpha1.StateFailed
-		p.conditions(status).Set(v1alpha1.ConditionFailed, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, text)
+		p.conditions(status).Set(v1alpha1.ConditionFailed, true, v1alpha1.ReasonInvalidSpec, text)
 	} else {
 		status.State = p.stateUnderWay(status.Counts)
 	}
@@ -104,7 +102,7 @@ func (p *pass) setProgress(status *v1alpha1.JobFlowStatus) {
 		reason = p.blockers[0].reason
 		text = enumerate(p.blockers, blocker.String)
 	}
-	p.conditions(status).Set(events.ConditionReady, metav1.ConditionFalse, reason, text)
+	p.conditions(status).Set(events.ConditionReady, false, reason, text)
 }
 
 // stateUnderWay returns the state of a flow that hasn't ended, which is also the reason of its condition Ready.
@@ -157,6 +155,23 @@ func (p *pass) current() string {
 		fmt.Fprintf(&b, ",+%d", more)
 	}
 	return b.String()
+}
+
+// neededOutputs returns the nodes whose outputs another node may still need.
+func (p *pass) neededOutputs() []string {
+	needed := map[int32]bool{}
+	for _, u := range p.OutputUses {
+		if p.States[u.Consumer] != record.Succeeded || !p.isFlow(int(u.Consumer)) { // finally runs again with each retry
+			needed[u.Producer] = true
+		}
+	}
+	var names []string
+	for i, name := range p.Names {
+		if needed[int32(i)] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // completionTime returns when the last Job ended; this pass only observes it later.
@@ -227,8 +242,8 @@ func (p *pass) conditions(status *v1alpha1.JobFlowStatus) lifecycle.Conditions {
 // setStalled sets the conditions of a flow for which nothing happens until someone acts.
 func (p *pass) setStalled(status *v1alpha1.JobFlowStatus, reason, text string) {
 	conditions := p.conditions(status)
-	conditions.Set(events.ConditionReady, metav1.ConditionFalse, reason, text)
-	conditions.Set(events.ConditionStalled, metav1.ConditionTrue, reason, text)
+	conditions.Set(events.ConditionReady, false, reason, text)
+	conditions.Set(events.ConditionStalled, true, reason, text)
 }
 
 // removeStalled removes what an invalid spec had set. The builder removes its own reasons of Stalled itself.
@@ -236,47 +251,6 @@ func (p *pass) removeStalled(status *v1alpha1.JobFlowStatus) {
 	conditions := p.conditions(status)
 	conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
 	conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
-}
-
-// whyFailed returns why a flow that has ended has failed; an empty reason if it has succeeded. A flow that was stopped has failed.
-func (p *pass) whyFailed(status *v1alpha1.JobFlowStatus) (reason, text string) {
-	if stopped := p.conditions(status).Find(v1alpha1.ConditionStopped); p.stopped && stopped != nil {
-		return stopped.Reason, stopped.Message
-	}
-	counts := p.failureCounts
-	reason, text = p.flowsFailed()
-	if reason == v1alpha1.ReasonSuccessWhenFalse { // then any failure may be the cause
-		counts = func(i int) bool { return p.States[i] == record.Failed && !p.mayFail(i) }
-	}
-	failures := p.failures(status, counts)
-	switch {
-	case failures == "":
-	case reason == v1alpha1.ReasonSuccessWhenFalse:
-		text = message.CutJSON(text+"; "+failures, maxMessage)
-	default:
-		reason, text = v1alpha1.ReasonJobFailed, failures
-	}
-	return reason, text
-}
-
-// failures lists the nodes whose failures count, and why they failed if that is known.
-func (p *pass) failures(status *v1alpha1.JobFlowStatus, counts func(i int) bool) string {
-	messages := make(map[string]string, len(status.Flows))
-	for i := range status.Flows {
-		messages[status.Flows[i].Name] = status.Flows[i].Message
-	}
-	var bad []string
-	for i := range p.States {
-		if counts(i) {
-			bad = append(bad, failure(p.nameOf(i), messages[p.nameOf(i)]))
-		}
-	}
-	return enumerate(bad, strings.Clone)
-}
-
-// failure describes the failure of a node.
-func failure(name, text string) string {
-	return strings.TrimSuffix(name+" failed: "+text, ": ")
 }
 
 func progressMessage(c v1alpha1.FlowCounts) string {
@@ -308,5 +282,16 @@ func endMessage(c v1alpha1.FlowCounts) string {
 		return "the only flow succeeded"
 	default:
 		return fmt.Sprintf("all %d flows succeeded", c.Total)
+	}
+}
+
+// clearFormerNames clears the former names of fields, which versions before v0.1.0 wrote: see api/v1alpha1/takeover.go.
+func clearFormerNames(status *v1alpha1.JobFlowStatus) {
+	status.Marks = ""
+	if slices.ContainsFunc(status.Items, func(s v1alpha1.ItemsStatus) bool { return s.Of != "" }) {
+		status.Items = slices.Clone(status.Items)
+		for i := range status.Items {
+			status.Items[i].Of = ""
+		}
 	}
 }

@@ -88,21 +88,22 @@ func (p *pass) detail(i int, name string, before *v1alpha1.FlowStatus) v1alpha1.
 	if i < len(p.jobs) && found.job == nil {
 		found.job = p.jobs[i]
 	}
-	if p.States[i] != record.Pending && p.States[i] != record.Skipped && before.State == s.State && !isNew {
-		s = *before // unchanged
-		if p.States[i] == record.Running && p.items[i] == nil {
-			s.Message = "" // what it waited for has come
-		}
+	switch state := p.States[i]; {
+	case state == record.Pending:
 		return s
-	}
-	if p.States[i] == record.Running && p.items[i] != nil && !isNew {
-		s.Message = before.Message
-	}
-	if p.States[i] == record.Pending || p.States[i] == record.Skipped {
-		if p.States[i] == record.Skipped && !isNew {
+	case state == record.Skipped:
+		if !isNew {
 			s.Message = before.Message
 		}
 		return s
+	case before.State == s.State && !isNew:
+		s = *before // unchanged
+		if state == record.Running && p.items[i] == nil {
+			s.Message = "" // what it waited for has come
+		}
+		return s
+	case state == record.Running && p.items[i] != nil && !isNew:
+		s.Message = before.Message
 	}
 	switch {
 	case found.job != nil:

@@ -18,7 +18,7 @@ import (
 // record, the nodes would look as if they had never started.
 func (p *pass) stop() {
 	if p.stopped {
-		p.stopMessage = meta.FindStatusCondition(p.last.Conditions, v1alpha1.ConditionStopped).Message
+		p.stopMessage = lifecycle.Condition(p.last.Conditions, v1alpha1.ConditionStopped).Message
 	} else {
 		reason, text := p.reasonToStop()
 		if reason == "" || p.haveEnded(p.States) {

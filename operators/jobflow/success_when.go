@@ -1,7 +1,10 @@
 package jobflow
 
 import (
+	"strings"
+
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 	"github.com/armature-dev/armature/operators/jobflow/internal/when"
 )
@@ -62,4 +65,46 @@ func (p *pass) endOfNode(i int) when.Job {
 // failureCounts reports whether a node has failed so that the flow fails.
 func (p *pass) failureCounts(i int) bool {
 	return p.States[i] == record.Failed && !p.mayFail(i) && (p.SuccessWhen == nil || !p.isFlow(i))
+}
+
+// whyFailed returns why a flow that has ended has failed; an empty reason if it has succeeded. A flow that was stopped has failed.
+func (p *pass) whyFailed(status *v1alpha1.JobFlowStatus) (reason, text string) {
+	if p.stopped {
+		stopped := p.conditions(status).Find(v1alpha1.ConditionStopped)
+		return stopped.Reason, stopped.Message
+	}
+	counts := p.failureCounts
+	reason, text = p.flowsFailed()
+	if reason == v1alpha1.ReasonSuccessWhenFalse { // then any failure may be the cause
+		counts = func(i int) bool { return p.States[i] == record.Failed && !p.mayFail(i) }
+	}
+	failures := p.failures(status, counts)
+	switch {
+	case failures == "":
+	case reason == v1alpha1.ReasonSuccessWhenFalse:
+		text = message.CutJSON(text+"; "+failures, maxMessage)
+	default:
+		reason, text = v1alpha1.ReasonJobFailed, failures
+	}
+	return reason, text
+}
+
+// failures lists the nodes whose failures count, and why they failed if that is known.
+func (p *pass) failures(status *v1alpha1.JobFlowStatus, counts func(i int) bool) string {
+	messages := make(map[string]string, len(status.Flows))
+	for i := range status.Flows {
+		messages[status.Flows[i].Name] = status.Flows[i].Message
+	}
+	var bad []string
+	for i := range p.States {
+		if counts(i) {
+			bad = append(bad, failure(p.nameOf(i), messages[p.nameOf(i)]))
+		}
+	}
+	return enumerate(bad, strings.Clone)
+}
+
+// failure describes the failure of a node.
+func failure(name, text string) string {
+	return strings.TrimSuffix(name+" failed: "+text, ": ")
 }

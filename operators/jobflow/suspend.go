@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -46,11 +47,11 @@ func (p *pass) setStart(status *v1alpha1.JobFlowStatus) {
 		status.StartTime = cmp.Or(status.StartTime, &p.now)
 	}
 	if p.spec.Suspend {
-		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true")
+		conditions.Set(v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, "spec.suspend is true")
 		return
 	}
-	if conditions.Find(v1alpha1.ConditionSuspended) != nil {
-		conditions.Set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "spec.suspend is false")
+	if conditions.IsTrue(v1alpha1.ConditionSuspended) {
+		conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "spec.suspend is false")
 	}
 }
 
@@ -76,14 +77,7 @@ func (p *pass) suspendOrResume() []builder.Edit {
 			}
 			return
 		}
-		after := job.DeepCopy()
-		after.Spec.Suspend = new(p.spec.Suspend)
-		if p.spec.Suspend {
-			annotate(after, AnnotationSuspended, "true")
-		} else {
-			delete(after.Annotations, AnnotationSuspended)
-		}
-		edits = append(edits, builder.Edit{Before: job, After: after})
+		edits = append(edits, lifecycle.SuspendOrResume(job, p.spec.Suspend, AnnotationSuspended))
 	})
 	return edits
 }

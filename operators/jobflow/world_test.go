@@ -18,6 +18,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/operators/internal/origin"
+	"github.com/armature-dev/armature/operators/jobflow/internal/outputs"
 )
 
 // world is a cluster with one flow, whose Jobs do what they are meant to, and an operator that may crash and may see old
@@ -63,7 +65,7 @@ func (w *world) happened() {
 
 // notOlder returns the oldest view of pods that a cache may still show: one that is less behind than the plan is patient.
 func (w *world) notOlder(view int) int {
-	for view < len(w.times)-1 && w.times[view+1] < w.seconds-int(outputTimeout/time.Second) {
+	for view < len(w.times)-1 && w.times[view+1] < w.seconds-int(outputs.Timeout/time.Second) {
 		view++
 	}
 	return view
@@ -208,7 +210,7 @@ func (w *world) removeJob(job *batchv1.Job) {
 
 // labelsOf are the node, the item (-1 for none) and the retry of a Job.
 func labelsOf(job *batchv1.Job) (node string, item, retry int) {
-	return job.Labels[LabelFlow], labelNumber(job.Labels[LabelItem], -1), labelNumber(job.Labels[LabelRetry], 0)
+	return job.Labels[LabelFlow], itemOf(job), int(origin.Number(job.Labels, LabelRetry))
 }
 
 // active returns the Jobs that haven't ended and aren't suspended.

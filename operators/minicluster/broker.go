@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -29,7 +30,7 @@ func brokerConfig(c *v1alpha1.MiniCluster) string {
 	line("[bootstrap]")
 	line("curve_cert = %q", curvePath(c))
 	line("default_port = %d", brokerPort)
-	line("default_bind = %q", "tcp://"+orDefault(c.Spec.Network.Interface, "eth0")+":%p")
+	line("default_bind = %q", "tcp://"+cmp.Or(c.Spec.Network.Interface, "eth0")+":%p")
 	line("default_connect = %q", "tcp://%h."+domain(c)+":%p")
 	line("hosts = [{ host = %q }]", hosts(c))
 	line("")

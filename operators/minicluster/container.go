@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -37,7 +38,7 @@ func workContainer(c *v1alpha1.MiniCluster) corev1.Container {
 	container := common(w, workerName(c))
 	container.Command = []string{
 		"sh", scriptsDir + "/start.sh", scriptsDir, configDir, curveDir, baseDir(c), privateDir(c),
-		c.Spec.Archive.Path, orDefault(w.Logs, "/tmp/fluxout"), runDir(c), softwareDir,
+		c.Spec.Archive.Path, cmp.Or(w.Logs, "/tmp/fluxout"), runDir(c), softwareDir,
 	}
 	container.VolumeMounts = append(ownMounts(c), userMounts(w)...)
 	container.Env = append(launcherEnv(c, w), secretVariables(w.Secrets)...)
@@ -128,8 +129,8 @@ func waitsForSocket(c *v1alpha1.MiniCluster, s *v1alpha1.MiniClusterContainer) b
 func viewContainer(c *v1alpha1.MiniCluster) corev1.Container {
 	view := &c.Spec.Flux.Container
 	container := corev1.Container{
-		Name:            orDefault(view.Name, "flux-view"),
-		Image:           orDefault(view.Image, defaultViewImage),
+		Name:            cmp.Or(view.Name, "flux-view"),
+		Image:           cmp.Or(view.Image, defaultViewImage),
 		Command:         []string{"sh", scriptsDir + "/view.sh", baseDir(c)},
 		WorkingDir:      view.WorkingDir,
 		Resources:       *view.Resources.DeepCopy(),

@@ -18,7 +18,8 @@
 //	validate*.go   which specs are invalid
 //
 //	job.go       the Indexed Job, and how it ends
-//	pod.go, container.go, volumes.go, containers.go  its pods
+//	pod.go, container.go, volumes.go  its pods
+//	mode.go      which container does the work, and how
 //	objects.go   ConfigMaps, Secret, Service, and the services' Deployment
 //	broker.go    broker.toml
 //	scripts.go, run.go, scripts/  what the containers run

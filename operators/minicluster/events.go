@@ -3,7 +3,6 @@ package minicluster
 import (
 	"fmt"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -22,7 +21,9 @@ func (p *pass) events(o *observed, d decision, s *v1alpha1.MiniClusterStatus) []
 			emit(events.Warning(v1alpha1.ReasonFieldIgnored, note))
 		}
 	}
-	admitted, lastAdmitted := find(s, v1alpha1.MiniClusterAdmitted), find(last, v1alpha1.MiniClusterAdmitted)
+	was := func(kind string) metav1.Condition { return lifecycle.Condition(last.Conditions, kind) }
+	is := func(kind string) metav1.Condition { return lifecycle.Condition(s.Conditions, kind) }
+	admitted, lastAdmitted := is(v1alpha1.MiniClusterAdmitted), was(v1alpha1.MiniClusterAdmitted)
 	switch isNew := admitted.Reason != lastAdmitted.Reason; {
 	case last.StartTime == nil && s.StartTime != nil && !d.ends() && lastAdmitted.Reason == v1alpha1.ReasonSuspended:
 		emit(events.Normal(v1alpha1.ReasonResumed, "starts again with "+countPods(size(c))))
@@ -42,7 +43,7 @@ func (p *pass) events(o *observed, d decision, s *v1alpha1.MiniClusterStatus) []
 				fmt.Sprintf("from %s to %d", countPods(ptr.Deref(o.job.Spec.Parallelism, 0)), size(c))))
 		}
 	}
-	running, lastRunning := find(s, v1alpha1.MiniClusterRunning), find(last, v1alpha1.MiniClusterRunning)
+	running, lastRunning := is(v1alpha1.MiniClusterRunning), was(v1alpha1.MiniClusterRunning)
 	switch {
 	case running.Status == metav1.ConditionTrue && lastRunning.Status != metav1.ConditionTrue:
 		emit(events.Normal(v1alpha1.ReasonRunning, running.Message).About(o.leader()))
@@ -63,9 +64,4 @@ func (p *pass) events(o *observed, d decision, s *v1alpha1.MiniClusterStatus) []
 		}
 	}
 	return all
-}
-
-// find returns a condition of a status; an empty one if there is none.
-func find(s *v1alpha1.MiniClusterStatus, kind string) metav1.Condition {
-	return ptr.Deref(apimeta.FindStatusCondition(s.Conditions, kind), metav1.Condition{})
 }

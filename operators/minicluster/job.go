@@ -73,7 +73,7 @@ func jobLabels(c *v1alpha1.MiniCluster) map[string]string {
 	own := labels(c)
 	own[wellknown.LabelManagedBy] = wellknown.ManagedBy
 	own[LabelAttempt] = itoa(c.Status.Restarts)
-	for _, name := range []string{LabelQueue, LabelPriority} {
+	for _, name := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
 		if value := c.Labels[name]; value != "" {
 			own[name] = value
 		}

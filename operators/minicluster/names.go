@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -17,10 +18,6 @@ const (
 	LabelAttempt = "api.practice.com/restart-attempt"
 	// LabelRole is the label of the services' pod that distinguishes it from those of the Job.
 	LabelRole = "api.practice.com/role"
-	// LabelQueue is Kueue's label for the queue of a Job. A MiniCluster that has it hands it on to its Job.
-	LabelQueue = "kueue.x-k8s.io/queue-name"
-	// LabelPriority is Kueue's label for the priority of a Job, which is handed on with the queue.
-	LabelPriority = "kueue.x-k8s.io/priority-class"
 
 	// annotationTemplate is a Job's annotation for a digest of what it was rendered from.
 	annotationTemplate = "api.practice.com/template"
@@ -38,12 +35,12 @@ func servicesName(c *v1alpha1.MiniCluster) string { return c.Name + "-services" 
 
 // headlessName is the name of the Service, and the domain of the hosts.
 func headlessName(c *v1alpha1.MiniCluster) string {
-	return orDefault(c.Spec.Network.HeadlessName, c.Name)
+	return cmp.Or(c.Spec.Network.HeadlessName, c.Name)
 }
 
 // domain is where the hosts of a cluster are found in DNS: <host>.<domain>.
 func domain(c *v1alpha1.MiniCluster) string {
-	return headlessName(c) + "." + c.Namespace + ".svc." + orDefault(c.Spec.Network.Domain, "cluster.local")
+	return headlessName(c) + "." + c.Namespace + ".svc." + cmp.Or(c.Spec.Network.Domain, "cluster.local")
 }
 
 // Directories in the containers.
@@ -56,7 +53,7 @@ const (
 
 // baseDir is where Flux and its state are.
 func baseDir(c *v1alpha1.MiniCluster) string {
-	return orDefault(c.Spec.Flux.Container.MountPath, "/mnt/flux")
+	return cmp.Or(c.Spec.Flux.Container.MountPath, "/mnt/flux")
 }
 
 // privateDir is a directory in memory, for the certificate and the broker's sockets.
@@ -97,7 +94,7 @@ func maximumSize(c *v1alpha1.MiniCluster) int32 {
 }
 
 // size is how many pods a cluster should have.
-func size(c *v1alpha1.MiniCluster) int32 { return orDefault(c.Spec.Size, 1) }
+func size(c *v1alpha1.MiniCluster) int32 { return cmp.Or(c.Spec.Size, 1) }
 
 // startSize is how many pods the cluster's configuration is made for: those it starts with. Scaling doesn't change it.
 func startSize(c *v1alpha1.MiniCluster) int32 {
@@ -108,7 +105,7 @@ func startSize(c *v1alpha1.MiniCluster) int32 {
 }
 
 // quorum is how many brokers must be there for the work to begin.
-func quorum(c *v1alpha1.MiniCluster) int32 { return orDefault(c.Spec.MinSize, startSize(c)) }
+func quorum(c *v1alpha1.MiniCluster) int32 { return cmp.Or(c.Spec.MinSize, startSize(c)) }
 
 // hosts names the hosts of all pods that a cluster can ever have, as Flux writes lists of them.
 func hosts(c *v1alpha1.MiniCluster) string {
@@ -120,14 +117,5 @@ func hosts(c *v1alpha1.MiniCluster) string {
 
 // isQueued reports whether Kueue decides when the cluster's Job starts.
 func isQueued(c *v1alpha1.MiniCluster) bool {
-	return c.Labels[LabelQueue] != "" || c.Spec.JobLabels[LabelQueue] != ""
-}
-
-// orDefault returns a value, or another if it isn't set.
-func orDefault[T comparable](value, otherwise T) T {
-	var unset T
-	if value == unset {
-		return otherwise
-	}
-	return value
+	return c.Labels[v1alpha1.LabelKueueQueue] != "" || c.Spec.JobLabels[v1alpha1.LabelKueueQueue] != ""
 }

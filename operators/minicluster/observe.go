@@ -1,9 +1,7 @@
 package minicluster
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -37,7 +35,7 @@ func observe(c *v1alpha1.MiniCluster, view builder.View) *observed {
 			continue
 		}
 		o.pods = append(o.pods, pod)
-		if rank(pod) == 0 {
+		if outcome.Index(pod) == 0 {
 			o.leaders = append(o.leaders, pod)
 		}
 	}
@@ -143,7 +141,7 @@ func (o *observed) isStopped() bool {
 func (o *observed) count(c *v1alpha1.MiniCluster) (existing, ready int32) {
 	container := workerName(c)
 	for _, pod := range o.pods {
-		if outcome.HasEnded(pod) || pod.DeletionTimestamp != nil || rank(pod) < 0 || rank(pod) >= int(size(c)) {
+		if outcome.HasEnded(pod) || pod.DeletionTimestamp != nil || outcome.Index(pod) < 0 || outcome.Index(pod) >= int(size(c)) {
 			continue
 		}
 		existing++
@@ -154,23 +152,11 @@ func (o *observed) count(c *v1alpha1.MiniCluster) (existing, ready int32) {
 	return existing, ready
 }
 
-// rank returns a pod's rank, -1 if it has none.
-func rank(pod *corev1.Pod) int {
-	const key = batchv1.JobCompletionIndexAnnotation // the label has the same key
-	n, err := strconv.Atoi(cmp.Or(pod.Labels[key], pod.Annotations[key]))
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
 // isServing reports whether the container that does the work is ready. The pod's readiness is no measure of it: sidecars
 // come and go.
 func isServing(pod *corev1.Pod, container string) bool {
-	for i := range pod.Status.ContainerStatuses {
-		if s := &pod.Status.ContainerStatuses[i]; s.Name == container {
-			return s.Ready
-		}
+	if s := outcome.ContainerStatus(pod, container); s != nil {
+		return s.Ready
 	}
 	return outcome.PodReady(pod)
 }

@@ -119,7 +119,7 @@ func TestAnyOrderOfEvents(t *testing.T) {
 func drawPod(t *rapid.T, w *world) int {
 	var ranks []int
 	for _, p := range w.pods {
-		ranks = append(ranks, rank(p))
+		ranks = append(ranks, outcome.Index(p))
 	}
 	if len(ranks) == 0 {
 		return -1

@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,8 +20,6 @@ mc_shell=$1 mc_scripts=$2 mc_private=$3 mc_logs=$4
 `)
 	if modeOf(c) != modePlain {
 		b.WriteString(": >\"$mc_private/ready\" # the quorum has joined\n")
-	}
-	if modeOf(c) != modePlain {
 		b.WriteString(tell)
 	}
 	if c.Spec.Flux.Scheduler.QueuePolicy != "" {
@@ -87,7 +86,7 @@ func submit(c *v1alpha1.MiniCluster) string {
 	if c.Spec.Logging.Debug {
 		verbose = "-vvv"
 	}
-	return words(orDefault(flux.SubmitCommand, "flux submit"), placement(c), "--quiet --watch", name, flux.OptionFlags, verbose)
+	return words(cmp.Or(flux.SubmitCommand, "flux submit"), placement(c), "--quiet --watch", name, flux.OptionFlags, verbose)
 }
 
 // placement renders on how many nodes how many tasks run.

@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"strconv"
@@ -89,7 +90,7 @@ func settings(c *v1alpha1.MiniCluster) string {
 	set("gpus", idRange(gpus(c)))
 	set("quorum", strconv.Itoa(int(quorum(c))))
 	set("topology", topology(c))
-	set("connect_timeout", orDefault(spec.Flux.ConnectTimeout, "5s"))
+	set("connect_timeout", cmp.Or(spec.Flux.ConnectTimeout, "5s"))
 	set("wrap", spec.Flux.Wrap)
 	set("log_level", strconv.Itoa(int(logLevel(c))))
 	flag("zeromq", spec.Logging.Zeromq)
@@ -102,7 +103,7 @@ func settings(c *v1alpha1.MiniCluster) string {
 
 // topology is the flag for the shape of the brokers' tree.
 func topology(c *v1alpha1.MiniCluster) string {
-	return "-Stbon.topo=" + orDefault(c.Spec.Flux.Topology, "kary:256")
+	return "-Stbon.topo=" + cmp.Or(c.Spec.Flux.Topology, "kary:256")
 }
 
 func logLevel(c *v1alpha1.MiniCluster) int32 {

@@ -49,8 +49,8 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.MiniClusterStatus {
 		p.setProgress(s, o, d)
 	}
 	if d.invalid != "" && !d.ends() {
-		p.conditions(s).SetBool(events.ConditionReady, false, v1alpha1.ReasonInvalidSpec, d.invalid)
-		p.conditions(s).SetBool(events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, d.invalid)
+		p.conditions(s).Set(events.ConditionReady, false, v1alpha1.ReasonInvalidSpec, d.invalid)
+		p.conditions(s).Set(events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, d.invalid)
 	}
 	return s
 }
@@ -78,7 +78,7 @@ func (p *pass) setAtRest(s *v1alpha1.MiniClusterStatus, d decision) {
 		v1alpha1.MiniClusterAdmitted, v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterBrokerReady,
 		v1alpha1.MiniClusterRunning, events.ConditionReady,
 	} {
-		p.conditions(s).SetBool(kind, false, reason, text)
+		p.conditions(s).Set(kind, false, reason, text)
 	}
 }
 
@@ -89,7 +89,7 @@ func (p *pass) setStarted(s *v1alpha1.MiniClusterStatus, o *observed) {
 	}
 	s.StartTime = p.startTime(o)
 	s.MaximumSize, s.StartSize = maximumSize(p.c), size(p.c)
-	p.conditions(s).SetBool(v1alpha1.MiniClusterAdmitted, true, v1alpha1.ReasonAdmitted, "pods may be made")
+	p.conditions(s).Set(v1alpha1.MiniClusterAdmitted, true, v1alpha1.ReasonAdmitted, "pods may be made")
 }
 
 // setProgress sets the state and the conditions of a cluster that may run.
@@ -103,17 +103,17 @@ func (p *pass) setProgress(s *v1alpha1.MiniClusterStatus, o *observed, d decisio
 	leader := o.leader()
 	running := !stopping && leader != nil && !outcome.HasEnded(leader) && leader.DeletionTimestamp == nil && isServing(leader, workerName(c))
 	if s.ReadyPods == size(c) && !stopping {
-		conditions.SetBool(v1alpha1.MiniClusterPodsReady, true, v1alpha1.ReasonPodsReady, ready)
+		conditions.Set(v1alpha1.MiniClusterPodsReady, true, v1alpha1.ReasonPodsReady, ready)
 	} else {
-		conditions.SetBool(v1alpha1.MiniClusterPodsReady, false, v1alpha1.ReasonPodsNotReady, ready)
+		conditions.Set(v1alpha1.MiniClusterPodsReady, false, v1alpha1.ReasonPodsNotReady, ready)
 	}
 	switch {
 	case c.Spec.Flux.Disable:
-		conditions.SetBool(v1alpha1.MiniClusterBrokerReady, false, v1alpha1.ReasonFluxDisabled, "there is no broker: flux.disable is true")
+		conditions.Set(v1alpha1.MiniClusterBrokerReady, false, v1alpha1.ReasonFluxDisabled, "there is no broker: flux.disable is true")
 	case running:
-		conditions.SetBool(v1alpha1.MiniClusterBrokerReady, true, v1alpha1.ReasonBrokerReady, "the leader's broker is up, with its quorum")
+		conditions.Set(v1alpha1.MiniClusterBrokerReady, true, v1alpha1.ReasonBrokerReady, "the leader's broker is up, with its quorum")
 	default:
-		conditions.SetBool(v1alpha1.MiniClusterBrokerReady, false, v1alpha1.ReasonBrokerNotReady,
+		conditions.Set(v1alpha1.MiniClusterBrokerReady, false, v1alpha1.ReasonBrokerNotReady,
 			withWorker(fmt.Sprintf("the leader's broker isn't up, or waits for its quorum of %d", quorum(c)), s.FailedWorker))
 	}
 	var reason, text string
@@ -129,9 +129,9 @@ func (p *pass) setProgress(s *v1alpha1.MiniClusterStatus, o *observed, d decisio
 			reason, text = v1alpha1.ReasonPodsRefused, text+"; pods are refused: "+o.refused
 		}
 	}
-	conditions.SetBool(v1alpha1.MiniClusterRunning, running, reason, text)
+	conditions.Set(v1alpha1.MiniClusterRunning, running, reason, text)
 	if d.invalid == "" {
-		conditions.SetBool(events.ConditionReady, running, reason, text)
+		conditions.Set(events.ConditionReady, running, reason, text)
 	}
 }
 
@@ -166,15 +166,15 @@ func (p *pass) setEnd(s *v1alpha1.MiniClusterStatus, o *observed, d decision) {
 	}
 	conditions := p.conditions(s)
 	for _, kind := range []string{v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterBrokerReady, v1alpha1.MiniClusterRunning} {
-		conditions.SetBool(kind, false, v1alpha1.ReasonFinished, "the cluster has ended")
+		conditions.Set(kind, false, v1alpha1.ReasonFinished, "the cluster has ended")
 	}
 	reason, text := p.end(o, d)
 	if d.action == actionSucceed {
 		s.State, s.ExitCode = v1alpha1.MiniClusterStateSucceeded, ptr.To[int32](0)
-		conditions.SetBool(v1alpha1.ConditionSucceeded, true, reason, text)
+		conditions.Set(v1alpha1.ConditionSucceeded, true, reason, text)
 	} else {
 		s.State, s.ExitCode, s.LastFailure = v1alpha1.MiniClusterStateFailed, d.failure.code, d.failure.message
-		conditions.SetBool(v1alpha1.ConditionFailed, true, reason, text)
+		conditions.Set(v1alpha1.ConditionFailed, true, reason, text)
 	}
 	conditions.Conclude()
 }

@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -94,7 +95,7 @@ func validateContainers(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorLi
 	}
 	names := map[string]bool{}
 	if bringsFlux(c) {
-		names[orDefault(c.Spec.Flux.Container.Name, "flux-view")] = true
+		names[cmp.Or(c.Spec.Flux.Container.Name, "flux-view")] = true
 	}
 	var errs field.ErrorList
 	check := func(s *v1alpha1.MiniClusterContainer, name string, path *field.Path, beside bool) {

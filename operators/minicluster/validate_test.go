@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 		"pod labels":  {func(s *spec) { s.Pod.Labels = map[string]string{"a": "b c"} }, "spec.pod.labels: Invalid value"},
 		"the UID":     {func(s *spec) { s.JobLabels = map[string]string{LabelUID: "x"} }, "spec.jobLabels[api.practice.com/minicluster-uid]: Forbidden: it is set by"},
 		"the Job's":   {func(s *spec) { s.Pod.Labels = map[string]string{"batch.kubernetes.io/job-name": "x"} }, "spec.pod.labels[batch.kubernetes.io/job-name]: Forbidden"},
-		"Kueue's":     {func(s *spec) { s.JobLabels = map[string]string{LabelQueue: "x"} }, ""},
+		"Kueue's":     {func(s *spec) { s.JobLabels = map[string]string{v1alpha1.LabelKueueQueue: "x"} }, ""},
 		"Flux's":      {func(s *spec) { s.Flux.Environment = map[string]string{"A=B": "x"} }, "spec.flux.environment[A=B]: Invalid value"},
 		"own files":   {func(s *spec) { s.Flux.Container.MountPath = "/minicluster" }, `spec.flux.container.mountPath: Invalid value: "/minicluster"`},
 		"beside them": {func(s *spec) { s.Flux.Container.MountPath = "/minicluster2" }, ""},

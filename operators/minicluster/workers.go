@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/outcome"
@@ -46,7 +47,7 @@ func (p *pass) failedWorkers(o *observed, start *metav1.Time) []v1alpha1.MiniClu
 	var failed []v1alpha1.MiniClusterFailedWorker
 	end := o.leaderEnd(p.c)
 	for _, pod := range o.pods {
-		if r := rank(pod); r < 1 || r >= int(size(p.c)) || !outcome.IsLost(pod) {
+		if r := outcome.Index(pod); r < 1 || r >= int(size(p.c)) || !outcome.IsLost(pod) {
 			continue
 		}
 		at := outcome.LostAt(pod)
@@ -68,7 +69,7 @@ func (p *pass) failedWorkers(o *observed, start *metav1.Time) []v1alpha1.MiniClu
 
 // failedWorker describes a pod that failed or was lost.
 func failedWorker(pod *corev1.Pod, container string, at metav1.Time) v1alpha1.MiniClusterFailedWorker {
-	f := v1alpha1.MiniClusterFailedWorker{Rank: int32(rank(pod)), Pod: pod.Name, Time: at}
+	f := v1alpha1.MiniClusterFailedWorker{Rank: int32(outcome.Index(pod)), Pod: pod.Name, Time: at}
 	how := outcome.OfPodFailure(pod, container)
 	f.ExitCode = how.ExitCode
 	switch {
@@ -140,10 +141,6 @@ func failedByItself(f *v1alpha1.MiniClusterFailedWorker) bool {
 
 // hasBegun reports whether a leader's work has begun: the startup probe, which looks for that, has succeeded.
 func hasBegun(pod *corev1.Pod, container string) bool {
-	for i := range pod.Status.ContainerStatuses {
-		if s := &pod.Status.ContainerStatuses[i]; s.Name == container && s.Started != nil && *s.Started {
-			return true
-		}
-	}
-	return isServing(pod, container)
+	s := outcome.ContainerStatus(pod, container)
+	return s != nil && ptr.Deref(s.Started, false) || isServing(pod, container)
 }

@@ -29,7 +29,7 @@ func (w *world) sync() bool {
 			failed++
 			leaderFailed = leaderFailed || endedByItself(w.c, p)
 		}
-		succeeded = succeeded || (p.Status.Phase == corev1.PodSucceeded && rank(p) == 0)
+		succeeded = succeeded || (p.Status.Phase == corev1.PodSucceeded && outcome.Index(p) == 0)
 	}
 	job.Status.Failed = max(job.Status.Failed, int32(failed))
 	over := outcome.Condition(job, batchv1.JobComplete) != nil || outcome.Condition(job, batchv1.JobFailed) != nil
@@ -53,9 +53,9 @@ func (w *world) sync() bool {
 			job.Status.StartTime = new(metav1.NewTime(w.now))
 		}
 		n := int(*job.Spec.Parallelism)
-		w.pods = slices.DeleteFunc(w.pods, func(p *corev1.Pod) bool { return rank(p) >= n })
+		w.pods = slices.DeleteFunc(w.pods, func(p *corev1.Pod) bool { return outcome.Index(p) >= n })
 		for i := range n {
-			if !slices.ContainsFunc(w.pods, func(p *corev1.Pod) bool { return rank(p) == i && p.Status.Phase != corev1.PodFailed }) {
+			if !slices.ContainsFunc(w.pods, func(p *corev1.Pod) bool { return outcome.Index(p) == i && p.Status.Phase != corev1.PodFailed }) {
 				w.pods = append(w.pods, w.newPod(i))
 			}
 		}
@@ -87,7 +87,7 @@ func (w *world) end(kind batchv1.JobConditionType, reason string) {
 // pod returns the latest pod of a rank.
 func (w *world) pod(i int) *corev1.Pod {
 	for _, v := range slices.Backward(w.pods) {
-		if rank(v) == i {
+		if outcome.Index(v) == i {
 			return v
 		}
 	}

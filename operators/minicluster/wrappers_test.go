@@ -40,7 +40,7 @@ func makeCluster(size int32, change ...func(*v1alpha1.MiniCluster)) *v1alpha1.Mi
 
 func plain(c *v1alpha1.MiniCluster)       { c.Spec.Flux.Disable = true }
 func fluxInImage(c *v1alpha1.MiniCluster) { c.Spec.Flux.Container.Disable = true }
-func queued(c *v1alpha1.MiniCluster)      { c.Labels = map[string]string{LabelQueue: "users"} }
+func queued(c *v1alpha1.MiniCluster)      { c.Labels = map[string]string{v1alpha1.LabelKueueQueue: "users"} }
 func running(command string) func(*v1alpha1.MiniCluster) {
 	return func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Command = command }
 }

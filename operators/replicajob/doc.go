@@ -36,16 +36,16 @@
 // What is special about a kind is in kind.go, and the description of the job for its replicas in world.go. Each policy is in a
 // file of its own, named after the field of the API or the idea that it implements:
 //
-//	validate.go, invalid_spec.go  which specs can't be carried out, and what holds of jobs that have one
-//	success_policy.go             which replicas decide on success, and whether they have succeeded
-//	failure_policy.go             what the failure of a pod means: failure rules, restart policy, restarts of the whole job
-//	restarts.go                   how restarts are counted and limited
-//	suspend.go                    suspension and resume
-//	end.go                        clean-up and time to live
-//	depends_on.go                 which types wait for which
-//	pod.go, network.go            the pods and Services
-//	scheduling_policy.go          gang scheduling, with min_resources.go; gang_apis.go has the APIs of the cluster
-//	events.go                     events, on transitions of the status
+//	validate.go           which specs can't be carried out, and what holds of jobs that have one
+//	success_policy.go     which replicas decide on success, and whether they have succeeded
+//	failure_policy.go     what the failure of a pod means: failure rules, restart policy, restarts of the whole job
+//	restarts.go           how restarts are counted and limited
+//	suspend.go            suspension and resume
+//	end.go                clean-up and time to live
+//	depends_on.go         which types wait for which
+//	pod.go, network.go    the pods and Services
+//	scheduling_policy.go  gang scheduling; gang_apis.go has the APIs of the cluster
+//	events.go             events, on transitions of the status
 //
 // A pod's name, <job>-<type>-<index>, identifies its replica, because no one can change it. So no two pods are one replica, and
 // labels that say otherwise don't matter. The operator deletes a pod that it controls and that is no replica (its index is past the

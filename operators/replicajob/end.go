@@ -2,7 +2,6 @@ package replicajob
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -53,8 +52,8 @@ func (p *pass) cleansUp(pod *corev1.Pod) bool {
 	case v1alpha1.CleanPodAll:
 		return true
 	case v1alpha1.CleanPodNone:
-		failed := meta.FindStatusCondition(p.last.Conditions, v1alpha1.ConditionFailed)
-		return !outcome.HasEnded(pod) && failed != nil && failed.Reason == v1alpha1.ReasonDeadlineExceeded
+		failed := lifecycle.Condition(p.last.Conditions, v1alpha1.ConditionFailed)
+		return !outcome.HasEnded(pod) && failed.Reason == v1alpha1.ReasonDeadlineExceeded
 	default:
 		return !outcome.HasEnded(pod)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
 // Kind is what is special about one kind of replica jobs. T is a pointer to the kind's type, such as
@@ -43,30 +44,9 @@ type Kind[T builder.Conditioned] struct {
 // defaultLeaders lead if a kind doesn't say otherwise.
 var defaultLeaders = []v1alpha1.ReplicaType{v1alpha1.ReplicaChief, v1alpha1.ReplicaMaster, v1alpha1.ReplicaLauncher}
 
-// SetEnv adds variables to each container and init container of a pod. One that a container sets itself stays as it is.
-func SetEnv(pod *corev1.PodTemplateSpec, vars ...corev1.EnvVar) {
-	for i := range pod.Spec.InitContainers {
-		setEnv(&pod.Spec.InitContainers[i], vars)
-	}
-	for i := range pod.Spec.Containers {
-		setEnv(&pod.Spec.Containers[i], vars)
-	}
-}
-
-// setEnv puts the variables before the container's own, which can refer to them as $(NAME).
-func setEnv(c *corev1.Container, vars []corev1.EnvVar) {
-	own := make(map[string]bool, len(c.Env))
-	for i := range c.Env {
-		own[c.Env[i].Name] = true
-	}
-	env := make([]corev1.EnvVar, 0, len(vars)+len(c.Env))
-	for _, v := range vars {
-		if !own[v.Name] {
-			env = append(env, v)
-		}
-	}
-	c.Env = append(env, c.Env...)
-}
+// SetEnv adds variables to each container and init container of a pod, before the container's own, which can refer to them as $(NAME). One
+// that a container sets itself stays as it is.
+func SetEnv(pod *corev1.PodTemplateSpec, vars ...corev1.EnvVar) { podtemplate.Env(pod, vars) }
 
 // Env returns a variable.
 func Env(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/internal/intervals"
 	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
@@ -93,7 +92,9 @@ func (p *pass) observe(pods []*corev1.Pod) *observed {
 		}
 	}
 	for _, g := range o.groups {
-		intervals.Each(g.recorded.SucceededIndexes, len(g.replicas), func(i int) { g.replicas[i].state = succeeded })
+		for i := range v1alpha1.Indexes(g.recorded.SucceededIndexes).Below(len(g.replicas)) {
+			g.replicas[i].state = succeeded
+		}
 	}
 	return o
 }
@@ -141,9 +142,8 @@ func (r *replica) observe(pod *corev1.Pod) {
 // isCollected reports whether the pod garbage collector deletes the pod next, because its node is gone. It marks the pod as failed first,
 // and never deletes it if the node comes back between these two writes.
 func isCollected(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "DeletionByPodGC"
-	})
+	disruption := outcome.Disruption(pod)
+	return pod.Status.Phase == corev1.PodFailed && disruption != nil && disruption.Reason == "DeletionByPodGC"
 }
 
 // restartsOfPod returns the number of restarts of the replica before its pod failed.

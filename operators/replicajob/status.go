@@ -8,7 +8,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/internal/intervals"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/store"
@@ -34,7 +33,7 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.ReplicaJobStatus {
 	case actionStart, actionRun, actionAwaitRestart:
 		if d.action == actionStart {
 			if p.isSuspended() {
-				conditions.SetBool(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "runPolicy.suspend is false")
+				conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "runPolicy.suspend is false")
 			}
 			s.StartTime = p.now.DeepCopy()
 		}
@@ -45,8 +44,8 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.ReplicaJobStatus {
 		p.setEnd(s, d)
 	}
 	if d.problem != nil {
-		conditions.SetBool(events.ConditionReady, false, d.problem.reason, d.problem.message)
-		conditions.SetBool(events.ConditionStalled, true, d.problem.reason, d.problem.message)
+		conditions.Set(events.ConditionReady, false, d.problem.reason, d.problem.message)
+		conditions.Set(events.ConditionStalled, true, d.problem.reason, d.problem.message)
 	}
 	return s
 }
@@ -64,9 +63,9 @@ func (p *pass) setCounts(s *v1alpha1.ReplicaJobStatus, o *observed) {
 			Selector:        p.selectorOfType(g).String(),
 			Restarts:        g.restarts(),
 			ReplicaRestarts: g.restartsByIndex(),
-			SucceededIndexes: intervals.Format(len(g.replicas), func(i int) bool {
+			SucceededIndexes: string(v1alpha1.IndexesOf(len(g.replicas), func(i int) bool {
 				return g.replicas[i].state == succeeded
-			}),
+			})),
 		}
 		for i := range g.replicas {
 			switch g.replicas[i].state {
@@ -111,7 +110,7 @@ func (c counts) String() string {
 
 // setCreated sets the condition Created, which an invalid job doesn't have.
 func (p *pass) setCreated(s *v1alpha1.ReplicaJobStatus) {
-	p.conditions(s).SetBool(v1alpha1.ConditionCreated, true, v1alpha1.ReasonCreated, "the job is valid, and known to the operator")
+	p.conditions(s).Set(v1alpha1.ConditionCreated, true, v1alpha1.ReasonCreated, "the job is valid, and known to the operator")
 }
 
 // setRunning sets the state and the conditions of a job that has started. Running and Restarting are never both true: a restart is
@@ -128,7 +127,7 @@ func (p *pass) setRunning(s *v1alpha1.ReplicaJobStatus, o *observed, d decision)
 		p.setRestarting(s, last.Reason, last.Message)
 		return
 	case wasRestarting:
-		conditions.SetBool(v1alpha1.ConditionRestarting, false, v1alpha1.ReasonRestarted, "all replicas are back")
+		conditions.Set(v1alpha1.ConditionRestarting, false, v1alpha1.ReasonRestarted, "all replicas are back")
 	}
 	reason, text := v1alpha1.ReasonPending, c.String()
 	if p.world.Size() == 0 {
@@ -136,20 +135,20 @@ func (p *pass) setRunning(s *v1alpha1.ReplicaJobStatus, o *observed, d decision)
 	}
 	if c.active > 0 {
 		reason, s.State = v1alpha1.ReasonRunning, v1alpha1.ReplicaJobRunning
-		conditions.SetBool(v1alpha1.ConditionRunning, true, v1alpha1.ReasonRunning, "replicas are running")
+		conditions.Set(v1alpha1.ConditionRunning, true, v1alpha1.ReasonRunning, "replicas are running")
 	} else {
 		s.State = v1alpha1.ReplicaJobCreated
-		conditions.SetBool(v1alpha1.ConditionRunning, false, v1alpha1.ReasonNotRunning, "no replica is running")
+		conditions.Set(v1alpha1.ConditionRunning, false, v1alpha1.ReasonNotRunning, "no replica is running")
 	}
-	conditions.SetBool(events.ConditionReady, false, reason, text)
+	conditions.Set(events.ConditionReady, false, reason, text)
 }
 
 // setRestarting sets the state and the conditions of a job of which replicas are recreated.
 func (p *pass) setRestarting(s *v1alpha1.ReplicaJobStatus, reason, text string) {
 	conditions := p.conditions(s)
-	conditions.SetBool(v1alpha1.ConditionRestarting, true, reason, text)
-	conditions.SetBool(v1alpha1.ConditionRunning, false, reason, "replicas are being recreated")
-	conditions.SetBool(events.ConditionReady, false, reason, countsOf(s).String())
+	conditions.Set(v1alpha1.ConditionRestarting, true, reason, text)
+	conditions.Set(v1alpha1.ConditionRunning, false, reason, "replicas are being recreated")
+	conditions.Set(events.ConditionReady, false, reason, countsOf(s).String())
 	s.State = v1alpha1.ReplicaJobRestarting
 }
 
@@ -163,16 +162,16 @@ func (p *pass) setEnd(s *v1alpha1.ReplicaJobStatus, d decision) {
 		s.CompletionTime = s.StartTime.DeepCopy()
 	}
 	conditions := p.conditions(s)
-	conditions.SetBool(v1alpha1.ConditionRunning, false, d.reason, "the job has ended")
-	if conditions.Find(v1alpha1.ConditionRestarting) != nil {
-		conditions.SetBool(v1alpha1.ConditionRestarting, false, d.reason, "the job has ended")
+	conditions.Set(v1alpha1.ConditionRunning, false, d.reason, "the job has ended")
+	if conditions.Find(v1alpha1.ConditionRestarting).Status != "" {
+		conditions.Set(v1alpha1.ConditionRestarting, false, d.reason, "the job has ended")
 	}
 	s.State = v1alpha1.ReplicaJobFailed
 	kind := v1alpha1.ConditionFailed
 	if d.action == actionSucceed {
 		s.State, kind = v1alpha1.ReplicaJobSucceeded, v1alpha1.ConditionSucceeded
 	}
-	conditions.SetBool(kind, true, d.reason, d.message)
+	conditions.Set(kind, true, d.reason, d.message)
 	conditions.Conclude()
 }
 
@@ -185,7 +184,7 @@ func (p *pass) setWaiting(conditions *[]metav1.Condition, pending []builder.Chil
 		}
 	}
 	if len(terminating) > 0 {
-		lifecycle.ConditionsOf(conditions, p.generation, p.now).SetBool(events.ConditionReady, false, events.ReasonWaiting,
+		lifecycle.ConditionsOf(conditions, p.generation, p.now).Set(events.ConditionReady, false, events.ReasonWaiting,
 			"waiting for the deletion of "+message.Names(terminating, store.Key.String))
 	}
 }

@@ -1,17 +1,18 @@
 package replicajob
 
 import (
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // isSuspended reports whether the status records that the job is suspended, or is being suspended.
 func (p *pass) isSuspended() bool {
-	c := meta.FindStatusCondition(p.last.Conditions, v1alpha1.ConditionSuspended)
-	return c != nil && (c.Status == "True" || c.Reason == v1alpha1.ReasonSuspending)
+	c := lifecycle.Condition(p.last.Conditions, v1alpha1.ConditionSuspended)
+	return c.Status == metav1.ConditionTrue || c.Reason == v1alpha1.ReasonSuspending
 }
 
 // setSuspended sets the state and the conditions of a job that is suspended, or that is resumed once its old pods are gone: none of
@@ -48,20 +49,20 @@ func (p *pass) setSuspending(s *v1alpha1.ReplicaJobStatus, why string, pods int)
 	}
 	why += "; " + message.Count(pods, "pod") + verb + " being stopped"
 	if !conditions.IsTrue(v1alpha1.ConditionSuspended) {
-		conditions.SetBool(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonSuspending, why)
+		conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonSuspending, why)
 	}
-	conditions.SetBool(events.ConditionReady, false, v1alpha1.ReasonSuspending, why)
+	conditions.Set(events.ConditionReady, false, v1alpha1.ReasonSuspending, why)
 }
 
 // setWithoutPods sets the state and the conditions of a suspended job whose pods are gone.
 func (p *pass) setWithoutPods(s *v1alpha1.ReplicaJobStatus, why string) {
 	conditions := p.conditions(s)
 	s.State = v1alpha1.ReplicaJobSuspended
-	conditions.SetBool(v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, why)
+	conditions.Set(v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, why)
 	for _, kind := range []string{v1alpha1.ConditionRunning, v1alpha1.ConditionRestarting} {
 		if conditions.IsTrue(kind) {
-			conditions.SetBool(kind, false, v1alpha1.ReasonSuspended, "the job is suspended")
+			conditions.Set(kind, false, v1alpha1.ReasonSuspended, "the job is suspended")
 		}
 	}
-	conditions.SetBool(events.ConditionReady, false, v1alpha1.ReasonSuspended, why)
+	conditions.Set(events.ConditionReady, false, v1alpha1.ReasonSuspended, why)
 }

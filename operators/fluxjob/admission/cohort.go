@@ -183,18 +183,25 @@ func (c *cohort) addJobs(state *queue.State, jobs []*v1alpha1.FluxJob, namespace
 			}
 			continue
 		}
-		place := needs.Place(job, c.priority(i, job))
-		place.Setup, place.Terminating = i, r != nil
-		place.Needs, amounts = amounts[:len(c.names):len(c.names)], amounts[len(c.names):]
-		for r, name := range c.names {
-			place.Needs[r] = needs.Counted(job, size, name)
-		}
-		if t := job.Status.RequeueTime; t != nil {
-			place.NotBefore = t.Time
-		}
+		place := c.place(i, job, c.priority(i, job), amounts[:len(c.names):len(c.names)])
+		place.Terminating, amounts = r != nil, amounts[len(c.names):]
 		state.Jobs = append(state.Jobs, place)
 		c.jobs = append(c.jobs, job)
 	}
+}
+
+// place returns a job that waits as numbers. It puts what the job needs into amounts.
+func (c *cohort) place(setup int, job *v1alpha1.FluxJob, priority int32, amounts queue.Amounts) queue.Job {
+	place := needs.Place(job, priority)
+	place.Setup, place.Needs = setup, amounts
+	size := needs.Size(job, c.setups[setup])
+	for r, name := range c.names {
+		amounts[r] = needs.Counted(job, size, name)
+	}
+	if t := job.Status.RequeueTime; t != nil {
+		place.NotBefore = t.Time
+	}
+	return place
 }
 
 // priority returns a job's priority in one of the setups.

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
@@ -96,16 +95,12 @@ func (f *forecast) allUnknown(why string) {
 	}
 }
 
-func nameOf(id queue.ID) types.NamespacedName {
-	return types.NamespacedName{Namespace: id.Namespace, Name: id.Name}
-}
-
 // addHolder adds a job that holds a reservation, until its deadline. A job that has ended or is evicted releases it now.
 func (f *forecast) addHolder(setup int, r *v1alpha1.FluxReservation) {
 	id := queue.ID{Namespace: r.Namespace, Name: r.Name}
 	f.state.Holders = append(f.state.Holders, queue.Holder{ID: id, Setup: setup, Since: r.Time.Time, Holds: f.holds(r)})
 	ends := end{uid: r.UID}
-	job := f.jobs[nameOf(id)]
+	job := f.jobs[types.NamespacedName(id)]
 	switch {
 	case r.Evicted != nil, job != nil && job.UID == r.UID && job.Status.CompletionTime != nil:
 		ends.at = f.state.Now
@@ -125,15 +120,8 @@ func (f *forecast) addWaiting(i int, setup *v1alpha1.FluxSetup) (hidden bool) {
 			f.found[key] = Forecast{Unknown: "there is a job in the queue before it that you can't read"}
 			continue
 		}
-		place := needs.Place(job, *cmp.Or(job.Status.Priority, job.Spec.Priority, &setup.Spec.Priority)) // the first is within the limits
-		place.Setup, place.Needs = i, make(queue.Amounts, len(f.names))
-		for r, name := range f.names {
-			place.Needs[r] = needs.Counted(job, needs.Size(job, setup), name)
-		}
-		if t := job.Status.RequeueTime; t != nil {
-			place.NotBefore = t.Time
-		}
-		f.state.Jobs = append(f.state.Jobs, place)
+		priority := *cmp.Or(job.Status.Priority, job.Spec.Priority, &setup.Spec.Priority) // the first is within the limits
+		f.state.Jobs = append(f.state.Jobs, f.place(i, job, priority, make(queue.Amounts, len(f.names))))
 	}
 	return hidden
 }
@@ -146,7 +134,7 @@ func (f *forecast) simulate() {
 	for len(f.state.Jobs) > 0 {
 		if !f.affords(len(f.state.Jobs) + len(f.state.Holders) + len(f.setups)) {
 			for i := range f.state.Jobs {
-				f.found[nameOf(f.state.Jobs[i].ID)] = Forecast{Unknown: tooMany}
+				f.found[types.NamespacedName(f.state.Jobs[i].ID)] = Forecast{Unknown: tooMany}
 			}
 			return
 		}
@@ -178,9 +166,9 @@ func (f *forecast) admit(d *queue.Decisions) {
 	for _, i := range d.Admitted {
 		place := &f.state.Jobs[i]
 		admitted[i] = true
-		f.found[nameOf(place.ID)] = Forecast{Admitted: f.state.Now}
+		f.found[types.NamespacedName(place.ID)] = Forecast{Admitted: f.state.Now}
 		f.state.Holders = append(f.state.Holders, queue.Holder{ID: place.ID, Setup: place.Setup, Since: f.state.Now, Holds: place.Needs})
-		job := f.jobs[nameOf(place.ID)]
+		job := f.jobs[types.NamespacedName(place.ID)]
 		f.ends = append(f.ends, end{uid: job.UID, at: Deadline(job, f.state.Now)})
 	}
 	var jobs []queue.Job
@@ -233,7 +221,7 @@ func (f *forecast) giveUp(d *queue.Decisions) {
 	}
 	for i := range f.state.Jobs {
 		job := &f.state.Jobs[i]
-		f.found[nameOf(job.ID)] = Forecast{Unknown: f.reason(job, d.Why[i].Reason, first[job.Setup])}
+		f.found[types.NamespacedName(job.ID)] = Forecast{Unknown: f.reason(job, d.Why[i].Reason, first[job.Setup])}
 	}
 }
 
@@ -250,7 +238,7 @@ func (f *forecast) reason(job *queue.Job, why queue.Reason, holder int) string {
 	case len(f.state.Holders) == 0:
 		return "no job is known whose end would free quota"
 	}
-	text, name := "job %s has no deadlineSeconds", nameOf(f.state.Holders[holder].ID)
+	text, name := "job %s has no deadlineSeconds", types.NamespacedName(f.state.Holders[holder].ID)
 	switch blocker := f.jobs[name]; {
 	case blocker == nil:
 		text = "the deadline of job %s isn't known, because you can't read it"

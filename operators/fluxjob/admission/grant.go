@@ -43,17 +43,18 @@ func (c *cohort) enter(state *queue.State, d *queue.Decisions, now metav1.Time) 
 
 // eviction returns why a holder is evicted. It names no job of another namespace.
 func (c *cohort) eviction(state *queue.State, e queue.Eviction, now metav1.Time) *v1alpha1.FluxEviction {
-	queueName := c.setups[c.self].Name
-	switch e.Cause {
+	evicted := &v1alpha1.FluxEviction{Time: now}
+	switch setup := c.setups[c.self]; e.Cause {
 	case queue.Preempted:
 		job := &state.Jobs[e.For]
-		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonPreempted, Time: now, Message: fmt.Sprintf(
-			"a job of priority %d of queue %q needs the room", job.Priority, c.setups[job.Setup].Name)}
+		evicted.Reason = v1alpha1.ReasonPreempted
+		evicted.Message = fmt.Sprintf("a job of priority %d of queue %q needs the room", job.Priority, c.setups[job.Setup].Name)
 	case queue.NotReady:
-		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonNotReady, Time: now, Message: fmt.Sprintf(
-			"not all pods were ready %d seconds after the admission", c.setups[c.self].Spec.Readiness.TimeoutSeconds)}
+		evicted.Reason = v1alpha1.ReasonNotReady
+		evicted.Message = fmt.Sprintf("not all pods were ready %d seconds after the admission", setup.Spec.Readiness.TimeoutSeconds)
 	default:
-		return &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonQueueStopped, Time: now, Message: fmt.Sprintf(
-			"queue %q has stopPolicy %s", queueName, v1alpha1.StopHoldAndDrain)}
+		evicted.Reason = v1alpha1.ReasonQueueStopped
+		evicted.Message = fmt.Sprintf("queue %q has stopPolicy %s", setup.Name, v1alpha1.StopHoldAndDrain)
 	}
+	return evicted
 }

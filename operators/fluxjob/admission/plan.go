@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -92,10 +91,10 @@ func sameReservations(a, b []v1alpha1.FluxReservation) bool {
 
 // stateChanged returns an event if the queue starts or stops to admit jobs.
 func stateChanged(setup *v1alpha1.FluxSetup, status *v1alpha1.FluxSetupStatus) []events.Event {
-	before := meta.FindStatusCondition(setup.Status.Conditions, events.ConditionReady)
-	after := meta.FindStatusCondition(status.Conditions, events.ConditionReady)
+	before := lifecycle.Condition(setup.Status.Conditions, events.ConditionReady)
+	after := lifecycle.Condition(status.Conditions, events.ConditionReady)
 	switch {
-	case before != nil && before.Reason == after.Reason && before.Message == after.Message:
+	case before.Reason == after.Reason && before.Message == after.Message:
 		return nil
 	case after.Status == metav1.ConditionTrue:
 		return []events.Event{events.Normal(after.Reason, after.Message)}

@@ -42,16 +42,16 @@ func setReady(status *v1alpha1.FluxSetupStatus, setup *v1alpha1.FluxSetup, now m
 	switch admitted := len(status.Reservations); {
 	case len(problems) > 0:
 		text := message.List(problems, (*field.Error).Error)
-		conditions.SetBool(events.ConditionReady, false, v1alpha1.ReasonInvalidSpec, text)
-		conditions.SetBool(events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, text)
+		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonInvalidSpec, text)
+		conditions.Set(events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, text)
 		return
 	case setup.Spec.StopPolicy == v1alpha1.StopHold || setup.Spec.StopPolicy == v1alpha1.StopHoldAndDrain:
-		conditions.SetBool(events.ConditionReady, false, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy))
+		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy))
 	case admitted >= v1alpha1.MaxFluxReservations:
-		conditions.SetBool(events.ConditionReady, false, v1alpha1.ReasonReservationsFull, fmt.Sprintf(
+		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonReservationsFull, fmt.Sprintf(
 			"%d jobs are admitted, the most that one FluxSetup can have; divide it into several", admitted))
 	default:
-		conditions.SetBool(events.ConditionReady, true, v1alpha1.ReasonActive, "jobs are admitted while the quota allows it")
+		conditions.Set(events.ConditionReady, true, v1alpha1.ReasonActive, "jobs are admitted while the quota allows it")
 	}
 	conditions.Remove(events.ConditionStalled)
 }

@@ -7,5 +7,6 @@
 //	managedby.go   which objects the bundled operators act on
 //	timers.go      deadlines and times to live
 //	conditions.go  how conditions are set, removed and concluded; which changes of a status are transitions
+//	suspend.go     how a Job is suspended and resumed
 //	end.go         the events of a spec that is refused, and of a change that comes after the end
 package lifecycle

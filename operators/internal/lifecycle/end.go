@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -20,8 +19,8 @@ func ChangeIgnored[S ~string](kind string, state S, next string) events.Event {
 // Refused returns the event of a spec that can't be carried out, unless the recorded condition Ready says the same of this
 // generation.
 func Refused(recorded []metav1.Condition, generation int64, reason, text string) []events.Event {
-	last := meta.FindStatusCondition(recorded, events.ConditionReady)
-	if last != nil && last.Reason == reason && last.Message == text && last.ObservedGeneration == generation {
+	last := Condition(recorded, events.ConditionReady)
+	if last.Reason == reason && last.Message == text && last.ObservedGeneration == generation {
 		return nil
 	}
 	return []events.Event{events.Warning(reason, text)}

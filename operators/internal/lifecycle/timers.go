@@ -33,27 +33,22 @@ func End(start metav1.Time, seconds int64) time.Time {
 	return start.Add(time.Duration(min(seconds, MaxSeconds))*time.Second + granularity)
 }
 
-// After returns the timer that ends that many seconds after a moment. If either is nil, the time never comes.
-func After(start *metav1.Time, seconds *int64, now time.Time) Timer {
-	if start == nil || seconds == nil {
+// Deadline returns the timer of activeDeadlineSeconds, which runs from the start. If either is nil, the time never comes.
+func Deadline(started *metav1.Time, activeDeadlineSeconds *int64, now time.Time) Timer {
+	if started == nil || activeDeadlineSeconds == nil {
 		return Timer{}
 	}
-	left := End(*start, *seconds).Sub(now)
+	left := End(*started, *activeDeadlineSeconds).Sub(now)
 	return Timer{Due: left <= 0, Left: max(left, 0)}
 }
 
-// Deadline returns the timer of activeDeadlineSeconds, which runs from the start.
-func Deadline(started *metav1.Time, activeDeadlineSeconds *int64, now time.Time) Timer {
-	return After(started, activeDeadlineSeconds, now)
-}
-
-// Expiry returns the timer of ttlSecondsAfterFinished, which runs from the end.
+// Expiry returns the timer of ttlSecondsAfterFinished, which runs from the end, by the same rule.
 func Expiry(ended *metav1.Time, ttlSecondsAfterFinished *int32, now time.Time) Timer {
 	if ttlSecondsAfterFinished == nil {
 		return Timer{}
 	}
 	seconds := int64(*ttlSecondsAfterFinished)
-	return After(ended, &seconds, now)
+	return Deadline(ended, &seconds, now)
 }
 
 // Soonest returns the shortest of several delays, of which 0 means never, as in a plan's RequeueAfter.

@@ -31,18 +31,3 @@ func Leftover(pods []*corev1.Pod, jobs []*batchv1.Job) []*corev1.Pod {
 	}
 	return left
 }
-
-// Unended returns the first of a Job's pods that hasn't ended, or nil.
-func (b ByJob) Unended(job *batchv1.Job) *corev1.Pod {
-	for _, pod := range b[job.UID] {
-		if !HasEnded(pod) {
-			return pod
-		}
-	}
-	return nil
-}
-
-// HasEnded reports whether nothing of a pod runs any more, and nothing will.
-func HasEnded(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}

@@ -20,12 +20,20 @@ func Condition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCond
 	return nil
 }
 
+// ContainerStatus returns the status of a container of a pod, or nil if it has none.
+func ContainerStatus(pod *corev1.Pod, container string) *corev1.ContainerStatus {
+	for i := range pod.Status.ContainerStatuses {
+		if s := &pod.Status.ContainerStatuses[i]; s.Name == container {
+			return s
+		}
+	}
+	return nil
+}
+
 // Terminated returns how a container of a pod ended, or nil if it hasn't.
 func Terminated(pod *corev1.Pod, container string) *corev1.ContainerStateTerminated {
-	for i := range pod.Status.ContainerStatuses {
-		if pod.Status.ContainerStatuses[i].Name == container {
-			return pod.Status.ContainerStatuses[i].State.Terminated
-		}
+	if s := ContainerStatus(pod, container); s != nil {
+		return s.State.Terminated
 	}
 	return nil
 }
@@ -42,7 +50,7 @@ func LostAt(pod *corev1.Pod) metav1.Time {
 		grace := time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second
 		times = append(times, metav1.NewTime(deleted.Add(-grace)))
 	}
-	if c := disruption(pod); c != nil && !c.LastTransitionTime.IsZero() {
+	if c := Disruption(pod); c != nil && !c.LastTransitionTime.IsZero() {
 		times = append(times, c.LastTransitionTime)
 	}
 	if ended := PodEnded(pod); ended != nil {
@@ -56,11 +64,11 @@ func LostAt(pod *corev1.Pod) metav1.Time {
 
 // WasDisrupted reports whether a pod was stopped from outside: deleted, drained, preempted, or lost with its node.
 func WasDisrupted(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp != nil || pod.Status.Reason == "Evicted" || disruption(pod) != nil
+	return pod.DeletionTimestamp != nil || pod.Status.Reason == "Evicted" || Disruption(pod) != nil
 }
 
-// disruption returns a pod's condition DisruptionTarget if it is true, or nil.
-func disruption(pod *corev1.Pod) *corev1.PodCondition {
+// Disruption returns a pod's condition DisruptionTarget if it is true, or nil.
+func Disruption(pod *corev1.Pod) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
 			return c

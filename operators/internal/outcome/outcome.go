@@ -1,8 +1,9 @@
 package outcome
 
 import (
+	"cmp"
+
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -38,25 +39,11 @@ func (o Outcome) Why() string {
 // Of returns a Job's outcome. Only the final conditions count: SuccessCriteriaMet and FailureTarget announce an end
 // while pods are still running.
 func Of(job *batchv1.Job) Outcome {
-	var o Outcome
-	for i := range job.Status.Conditions {
-		c := &job.Status.Conditions[i]
-		if c.Status != corev1.ConditionTrue {
-			continue
-		}
-		switch c.Type {
-		case batchv1.JobComplete:
-			o.Phase = Succeeded
-			o.Ended = &c.LastTransitionTime
-			if job.Status.CompletionTime != nil {
-				o.Ended = job.Status.CompletionTime
-			}
-			return o
-		case batchv1.JobFailed:
-			o.Phase, o.Reason, o.Message = Failed, c.Reason, c.Message
-			o.Ended = &c.LastTransitionTime
-			return o
-		}
+	if c := Condition(job, batchv1.JobComplete); c != nil {
+		return Outcome{Phase: Succeeded, Ended: cmp.Or(job.Status.CompletionTime, &c.LastTransitionTime)}
 	}
-	return o
+	if c := Condition(job, batchv1.JobFailed); c != nil {
+		return Outcome{Phase: Failed, Reason: c.Reason, Message: c.Message, Ended: &c.LastTransitionTime}
+	}
+	return Outcome{}
 }

@@ -16,26 +16,26 @@ func FirstSucceeded(pods []*corev1.Pod) *corev1.Pod {
 	if len(succeeded) == 0 {
 		return nil
 	}
-	index := func(pod *corev1.Pod) int {
-		n, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
-		if err != nil || n < 0 {
-			return 0
-		}
-		return n
-	}
 	return slices.MinFunc(succeeded, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(index(a), index(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(Index(a), Index(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
+}
+
+// Index returns the completion index of a pod of an Indexed Job; -1 if it has none.
+func Index(pod *corev1.Pod) int {
+	const key = batchv1.JobCompletionIndexAnnotation // the label has the same key
+	n, err := strconv.Atoi(cmp.Or(pod.Labels[key], pod.Annotations[key]))
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 // TerminationMessage returns the termination message of a pod's first container that has one, in the order of the spec.
 func TerminationMessage(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
-		for j := range pod.Status.ContainerStatuses {
-			s := &pod.Status.ContainerStatuses[j]
-			if s.Name == pod.Spec.Containers[i].Name && s.State.Terminated != nil && s.State.Terminated.Message != "" {
-				return s.State.Terminated.Message
-			}
+		if end := Terminated(pod, pod.Spec.Containers[i].Name); end != nil && end.Message != "" {
+			return end.Message
 		}
 	}
 	return ""

@@ -26,7 +26,7 @@ type PodFailure struct {
 func OfPodFailure(pod *corev1.Pod, container string) PodFailure {
 	f := PodFailure{Ended: PodEnded(pod)}
 	f.say(pod.Status.Reason, pod.Status.Message)
-	if c := disruption(pod); c != nil {
+	if c := Disruption(pod); c != nil {
 		f.say(string(c.Type), "")
 		f.say(c.Reason, c.Message)
 	}
@@ -116,4 +116,9 @@ func eachTerminated(pod *corev1.Pod, f func(name string, end *corev1.ContainerSt
 			}
 		}
 	}
+}
+
+// HasEnded reports whether nothing of a pod runs any more, and nothing will.
+func HasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

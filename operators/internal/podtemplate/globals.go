@@ -24,11 +24,6 @@ func Env(template *corev1.PodTemplateSpec, env []corev1.EnvVar) {
 	eachContainer(&template.Spec, func(c *corev1.Container) { c.Env = mergeEnv(c.Env, env) })
 }
 
-// NeverRestart makes a failed container fail its pod: retries are the Job's to count.
-func NeverRestart(template *corev1.PodTemplateSpec) {
-	template.Spec.RestartPolicy = corev1.RestartPolicyNever
-}
-
 // Merge returns a map with all of own, and of defaults the keys that own doesn't have. Nil if there are none.
 func Merge(own, defaults map[string]string) map[string]string {
 	if len(own)+len(defaults) == 0 {

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // Problems returns what keeps a job from ever being admitted as it is. What the CRD's own rules can say is refused by
@@ -54,8 +54,8 @@ func Problems(job *v1alpha1.FluxJob) field.ErrorList {
 // Refused reports whether the job's MiniCluster was refused for the spec that the job still has: it doesn't return to the queue
 // with that.
 func Refused(job *v1alpha1.FluxJob) bool {
-	last, requested := job.Status.LastEviction, meta.FindStatusCondition(job.Status.Conditions, v1alpha1.ConditionJobRequested)
-	return last != nil && last.Reason == v1alpha1.ReasonInvalidSpec && requested != nil &&
+	last, requested := job.Status.LastEviction, lifecycle.Condition(job.Status.Conditions, v1alpha1.ConditionJobRequested)
+	return last != nil && last.Reason == v1alpha1.ReasonInvalidSpec &&
 		requested.Reason == v1alpha1.ReasonInvalidSpec && requested.ObservedGeneration == job.Generation
 }
 

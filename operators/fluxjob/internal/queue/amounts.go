@@ -9,13 +9,6 @@ const Unlimited = math.MaxInt64
 // count, bytes, thousandths of a core.
 type Amounts []int64
 
-// plus adds to amounts, in place.
-func (a Amounts) plus(b Amounts) {
-	for r := range a {
-		a[r] += b[r]
-	}
-}
-
 // covers reports whether there is at least as much of everything.
 func (a Amounts) covers(b Amounts) bool {
 	for r := range a {

@@ -194,3 +194,10 @@ func (c *cluster) isTooLarge(j Job) bool {
 	large, _ := newUsage(c.state.Setups, len(j.Needs)).tooLarge(j.Setup, j.Needs)
 	return large
 }
+
+// plus adds to amounts, in place.
+func (a Amounts) plus(b Amounts) {
+	for r := range a {
+		a[r] += b[r]
+	}
+}

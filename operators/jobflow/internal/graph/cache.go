@@ -1,13 +1,14 @@
 package graph
 
 import (
-	"container/list"
 	"context"
 	"hash/maphash"
 	"math/bits"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -19,9 +20,8 @@ const maxWeight = 500_000
 // cache has the graphs of specs, so that each spec is compiled once. Compile is a pure function, so the cache only saves time.
 type cache struct {
 	mu     sync.Mutex
-	recent list.List // of *entry, the last used first
-	byKey  map[key]*list.Element
-	weight int
+	recent *simplelru.LRU[key, *Graph]
+	weight int // of all in recent
 }
 
 type key struct {
@@ -31,11 +31,6 @@ type key struct {
 	sum        uint64 // of what Compile reads: different API servers, and tests, use the same UID and generation for different specs
 }
 
-type entry struct {
-	key   key
-	graph *Graph
-}
-
 var compiled = newCache()
 
 // Of returns the graph of a flow, whose Jobs have the names of a retry. It is [Compile], with a cache.
@@ -43,7 +38,10 @@ func Of(ctx context.Context, flow *v1alpha1.JobFlow, retry int32) *Graph {
 	return compiled.of(ctx, flow, retry)
 }
 
-func newCache() *cache { return &cache{byKey: map[key]*list.Element{}} }
+func newCache() *cache {
+	recent, _ := simplelru.NewLRU[key, *Graph](maxWeight, nil) // fails only for a size below 1
+	return &cache{recent: recent}
+}
 
 func keyOf(flow *v1alpha1.JobFlow, retry int32) key {
 	return key{flow.UID, flow.Generation, retry, sumOf(flow)}
@@ -64,31 +62,22 @@ func (c *cache) of(ctx context.Context, flow *v1alpha1.JobFlow, retry int32) *Gr
 func (c *cache) get(k key) *Graph {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.byKey[k]
-	if e == nil {
-		return nil
-	}
-	c.recent.MoveToFront(e)
-	return e.Value.(*entry).graph
+	g, _ := c.recent.Get(k)
+	return g
 }
 
 func (c *cache) put(k key, g *Graph) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byKey[k] != nil {
+	if c.recent.Contains(k) {
 		return // another pass has compiled it in the meantime
 	}
-	c.byKey[k] = c.recent.PushFront(&entry{k, g})
+	c.recent.Add(k, g)
 	c.weight += g.weight()
 	for c.weight > maxWeight && c.recent.Len() > 1 {
-		c.drop(c.recent.Back())
+		_, dropped, _ := c.recent.RemoveOldest()
+		c.weight -= dropped.weight()
 	}
-}
-
-func (c *cache) drop(e *list.Element) {
-	dropped := c.recent.Remove(e).(*entry)
-	delete(c.byKey, dropped.key)
-	c.weight -= dropped.graph.weight()
 }
 
 func (g *Graph) weight() int { return 1 + g.nodes() + len(g.to) + len(g.OutputUses) }

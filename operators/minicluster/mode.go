@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -26,7 +27,7 @@ func workerName(c *v1alpha1.MiniCluster) string {
 	if w == nil { // an invalid spec
 		return c.Name
 	}
-	return orDefault(w.Name, c.Name)
+	return cmp.Or(w.Name, c.Name)
 }
 
 // sidecars returns the other containers.

@@ -5,10 +5,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func withTTL(job *batchv1.Job, seconds string) *batchv1.Job {
-	annotate(job, AnnotationTTL, seconds)
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, AnnotationTTL, seconds)
 	return job
 }
 
