@@ -210,8 +210,8 @@ func TestElementThatAnotherWriterAppliesToo(t *testing.T) {
 		return d
 	}
 	for name, c := range map[string]struct{ desired, theirs, then client.Object }{
-		"port":   {serviceOf(port("a", 80), port("b", 81)), serviceOf(port("c", 80), port("b", 81)), serviceOf(port("b", 81))},
-		"mount":  {mounts(corev1.VolumeMount{Name: "v", MountPath: "/m"}), mounts(corev1.VolumeMount{Name: "w", MountPath: "/m"}), mounts()},
+		"port":  {serviceOf(port("a", 80), port("b", 81)), serviceOf(port("c", 80), port("b", 81)), serviceOf(port("b", 81))},
+		"mount": {mounts(corev1.VolumeMount{Name: "v", MountPath: "/m"}), mounts(corev1.VolumeMount{Name: "w", MountPath: "/m"}), mounts()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
