@@ -12,6 +12,9 @@ import (
 // Causes returns the API server's causes about single fields.
 func Causes(err error) []metav1.StatusCause {
 	var status apierrors.APIStatus
+	if isDuplicateNodePort(err) {
+		return []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueDuplicate, Field: "spec.ports", Message: Message(err)}}
+	}
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
@@ -46,7 +49,15 @@ func IsWebhookBroken(err error) bool {
 }
 
 // IsRefused reports whether the API server itself, and no admission webhook or policy, called an object or a change invalid.
-func IsRefused(err error) bool { return apierrors.IsInvalid(err) && !IsDenied(err) }
+func IsRefused(err error) bool {
+	return apierrors.IsInvalid(err) && !IsDenied(err) || isDuplicateNodePort(err)
+}
+
+// isDuplicateNodePort reports whether an update of a Service has a node port twice. The API server's allocator answers that with an
+// error without a reason and causes.
+func isDuplicateNodePort(err error) bool {
+	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.HasPrefix(Message(err), "duplicate nodePort: ")
+}
 
 // IsReplaced reports whether an apply found another object of its name than the intended one, which was deleted and created again. The
 // API server calls the UID in such an apply invalid.

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -59,6 +60,9 @@ func (a *Amended) Widen(field, message string) bool {
 		return a.widenWhole(message)
 	}
 	spots := a.spots(steps)
+	if a.namesake(spots, steps, message) {
+		return true
+	}
 	for ; ; a.tried[key]++ {
 		try := a.tried[key]
 		i := len(spots) - 1 - try/2
@@ -72,8 +76,12 @@ func (a *Amended) Widen(field, message string) bool {
 		before := len(a.Removed)
 		named := func(name string) bool { return all || mentions(message, name) }
 		a.Object = rewrite(a.Object, steps[:i], func(any) any {
-			if isList(s.object) && !all && i < len(steps) {
-				return a.withoutTwins(s, steps[i+1:], valueOf(spots, steps))
+			switch {
+			case isList(s.object) && !all && i < len(steps):
+				value := valueOf(spots, steps)
+				return a.withoutTwins(s, func(element any) bool { return value != nil && has(element, steps[i+1:], value) })
+			case isList(s.object) && !all:
+				return a.withoutTwins(s, func(element any) bool { return sharesNamed(element, s, message) })
 			}
 			return a.strip(s, named, all)
 		}).(map[string]any)
@@ -92,7 +100,7 @@ func (a *Amended) widenWhole(message string) bool {
 		named := func(name string) bool { return all || mentions(message, name) }
 		out := maps.Clone(a.Object)
 		for _, name := range slices.Sorted(maps.Keys(a.Object)) {
-			if slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, name) {
+			if !isContent(name) {
 				continue
 			}
 			s := whole.named(name)
@@ -119,22 +127,62 @@ func valueOf(spots []spot, steps []step) any {
 	return spots[len(steps)].object
 }
 
-// withoutTwins returns a list without the undesired elements that have the same value in a field as a desired one.
-func (a *Amended) withoutTwins(s spot, place []step, value any) any {
+// namesake removes an undesired entry of the same key in another map, which the message names: a ConfigMap has a key in data or in
+// binaryData. It reports whether there was one.
+func (a *Amended) namesake(spots []spot, steps []step, message string) bool {
+	for i := min(len(spots), len(steps)-1) - 1; i >= 0; i-- {
+		for _, name := range slices.Sorted(maps.Keys(fields(spots[i].object))) {
+			if name == steps[i].name || i == 0 && !isContent(name) || !mentions(message, name) {
+				continue
+			}
+			place := slices.Concat(steps[:i], []step{{name, -1}}, steps[i+1:])
+			others := a.spots(place)
+			last := others[len(others)-1]
+			passesList := slices.ContainsFunc(others[i+1:], func(s spot) bool { return isList(s.object) })
+			if len(others) == len(place)+1 && !passesList && last.object != nil && last.desired == nil && len(last.ignored) == 0 &&
+				a.remove(place, last) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isContent reports whether a field of an object is not one that all kinds have.
+func isContent(name string) bool {
+	return !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, name)
+}
+
+// withoutTwins returns a list without the undesired elements that share with a desired one what may be only once.
+func (a *Amended) withoutTwins(s spot, isTwin func(element any) bool) any {
 	keys := keysOf(s.owned)
-	if keys == nil || value == nil {
+	if keys == nil {
 		return s.object
 	}
 	var out []any
 	for i, element := range list(s.object) {
 		n := s.elementOf(element, keys, i)
-		if n.desired == nil && !n.isKept() && len(n.ignored) == 0 && has(element, place, value) {
+		if n.desired == nil && !n.isKept() && len(n.ignored) == 0 && isTwin(element) {
 			a.Removed = append(a.Removed, n.at)
 			continue
 		}
 		out = append(out, element)
 	}
 	return out
+}
+
+// sharesNamed reports whether an element of a list has in a field that is no key the same number as a desired element, and the message
+// names that number.
+func sharesNamed(element any, s spot, message string) bool {
+	for name, value := range fields(element) {
+		switch value.(type) {
+		case int64, float64:
+			if !slices.Contains(keysOf(s.owned), name) && mentions(message, fmt.Sprint(value)) && has(s.desired, []step{{}, {name, -1}}, value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // has reports whether a value exists at a field, in any element of the lists in between.

@@ -61,7 +61,7 @@ func (m *merger) list(n node, keys []string) any {
 			}
 		}
 		c.ignored = n.inElement(element)
-		if v := m.element(c); v != nil {
+		if v := m.element(c, keys); v != nil {
 			out = append(out, v)
 		}
 	}
@@ -80,7 +80,7 @@ func (m *merger) list(n node, keys []string) any {
 }
 
 // element returns the merged element of a list with keys. An element without a manager stays.
-func (m *merger) element(n node) any {
+func (m *merger) element(n node, keys []string) any {
 	switch {
 	case n.isIgnored(): // the desired one may lack a key that the path names, and be desired for that
 		return n.live
@@ -89,12 +89,32 @@ func (m *merger) element(n node) any {
 			return m.maps(n)
 		}
 		return n.live
-	case n.ownedByUs() && !n.ownedByOthers() && len(n.ignored) == 0 && !m.Drift:
+	case !n.ownedByUs() || len(n.ignored) > 0 || m.Drift:
+		return n.live
+	case n.ownedByOthers():
+		return m.shared(n, keys)
+	default:
 		m.Differences = append(m.Differences, Difference{Path: n.at})
 		return nil
-	default:
+	}
+}
+
+// shared returns the remaining part of an undesired element that another manager owns as well: without the fields that only the builder
+// owns, but with its keys.
+func (m *merger) shared(n node, keys []string) any {
+	if _, isMap := n.live.(map[string]any); !isMap {
 		return n.live
 	}
+	left, _ := m.maps(n).(map[string]any)
+	if left == nil {
+		left = map[string]any{}
+	}
+	for _, key := range keys {
+		if value := field(n.live, key); value != nil {
+			left[key] = value
+		}
+	}
+	return left
 }
 
 // inElement returns the ignored paths that lead into an element.

@@ -162,6 +162,9 @@ func (m *merger) leftover(n node) any {
 		if descend && !n.ours.Empty() {
 			return m.maps(n)
 		}
+		if keys := n.listKeys(); keys != nil && !n.ours.Empty() {
+			return m.list(n, keys)
+		}
 		return n.live
 	case n.ownedByUs():
 		if m.Drift {
@@ -193,13 +196,24 @@ func (m *merger) unowned(n node, isMap bool) any {
 	switch {
 	case m.Fresh == nil, reflect.DeepEqual(n.live, n.fresh), m.Unique(n.at, n.fresh):
 		return n.live
-	case isMap && (freshIsMap || len(n.ignored) > 0):
+	case isMap && (freshIsMap && !hasMore(n.fresh, n.live) || len(n.ignored) > 0):
 		return m.maps(n)
 	case len(n.ignored) > 0:
 		return n.live
 	}
 	m.Stale = true
 	return nil
+}
+
+// hasMore reports whether one map has a key that another one lacks. The API server derives an absent map as a whole, and leaves a present
+// one without the key.
+func hasMore(one, other any) bool {
+	for name := range fields(one) {
+		if field(other, name) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *merger) release(n node) {
@@ -219,14 +233,10 @@ func (m *merger) maps(n node) any {
 		names[name] = true
 	}
 	out := make(map[string]any, len(names))
-	chosen, alternatives := false, false
+	chosen, alternatives, comesBack := false, false, false
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		c := n.child(fieldpath.PathElement{FieldName: &name})
-		for _, p := range n.ignored {
-			if p[0].Name == name {
-				c.ignored = append(c.ignored, p[1:])
-			}
-		}
+		c.ignored = n.inField(name)
 		if !c.metadata && len(n.at) > 0 {
 			came, another := c.isNew(), c.isAnotherText()
 			m.reshaped, chosen = m.reshaped || came, chosen || came || another
@@ -238,9 +248,14 @@ func (m *merger) maps(n node) any {
 				m.chosen = m.chosen || !plain && m.plain(name, c.live, live)
 			}
 		}
-		if v := m.value(c); v != nil {
+		v := m.value(c)
+		if v != nil {
 			out[name] = v
 		}
+		comesBack = comesBack || v == nil && len(fields(c.fresh)) > 0 && c.ownedByUs() && !c.metadata
+	}
+	if comesBack {
+		m.withoutChoices(n, out)
 	}
 	m.chosen = m.chosen || chosen && alternatives
 	if len(out) == 0 && len(live) > 0 && n.desired == nil {
@@ -249,8 +264,32 @@ func (m *merger) maps(n node) any {
 	return out
 }
 
+// withoutChoices removes the unmanaged texts of a struct from which the merge removes a field that a fresh object has by default. The API
+// server may set the two only together: the type of an update strategy, and the settings of that type.
+func (m *merger) withoutChoices(n node, out map[string]any) {
+	for name, value := range out {
+		c := n.child(fieldpath.PathElement{FieldName: &name})
+		text, isText := value.(string)
+		if isText && c.isUnmanaged() && c.fresh == text && len(n.inField(name)) == 0 && !m.plain(name, text, fields(n.desired)) {
+			delete(out, name)
+			m.Stale = true
+		}
+	}
+}
+
 func (m *merger) plain(name string, value any, beside map[string]any) bool {
 	return m.Plain != nil && m.Plain(name, value, beside)
+}
+
+// inField returns the ignored paths that lead into a field.
+func (n node) inField(name string) []paths.Path {
+	var in []paths.Path
+	for _, p := range n.ignored {
+		if p[0].Name == name {
+			in = append(in, p[1:])
+		}
+	}
+	return in
 }
 
 // isNew reports whether a desired field is new, that is, not applied by the builder before.

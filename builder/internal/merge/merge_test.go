@@ -45,6 +45,10 @@ func objectsOf(t *testing.T, live, desired, fresh, ours, others string) Objects 
 
 const (
 	port80 = `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}}}}`
+	both   = `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{}},"k:{\"port\":81,\"protocol\":\"TCP\"}":{".":{},"f:name":{}}}}}`
+	// what another writer has of the element that port80 has as well
+	port80Bare = `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:target":{}}}}}`
+
 	port81 = `{"f:spec":{"f:ports":{"k:{\"port\":81,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}}}}`
 )
 
@@ -68,16 +72,37 @@ func TestRun(t *testing.T) {
 		"element of another value": {live: "{spec: {l: [{port: 80, mode: odd, x: 1}]}}", desired: "{spec: {l: [{port: 80, x: 2}]}}", others: `{"f:spec":{"f:l":{"k:{\"mode\":\"odd\",\"port\":80}":{".":{},"f:mode":{},"f:port":{},"f:x":{}}}}}`, want: "{spec: {l: [{port: 80, mode: odd, x: 1}, {port: 80, x: 2}]}}"},
 		"another key":              {live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81, want: "{spec: {ports: [{port: 81, name: p, protocol: TCP}, {port: 80, name: p}]}}"},
 		"element given up":         {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}, {port: 81, name: q, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 81, name: q}]}}", ours: port80, others: port81, want: "{spec: {ports: [{port: 81, name: q, protocol: TCP}]}}", mayDerive: true},
-		"default stays":            {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, d: 5}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, d: 5}}"},
-		"default goes":             {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2}}", stale: true},
-		"default of another":       {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, others: `{"f:spec":{"f:d":{}}}`, want: "{spec: {a: 2, d: 5}}"},
-		"fixed":                    {live: "{spec: {a: 1, replicas: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, replicas: 1}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, replicas: 5}}"},
-		"its own":                  {live: "{spec: {a: 1, clusterIP: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, clusterIP: y}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, clusterIP: x}}"},
-		"chosen at creation":       {live: "{spec: {a: 1, class: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, class: x}}", ours: `{"f:spec":{"f:a":{},"f:class":{}}}`, want: "{spec: {a: 2, class: x}}", released: ".spec.class"},
-		"came":                     {live: "{spec: {a: 1, types: [x]}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, types: [x]}}", mayDerive: true},
-		"came beside plain":        {live: "{spec: {a: 1, plain: x}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, plain: x}}"},
-		"another choice":           {live: "{spec: {type: x, x: {y: 1}}}", desired: "{spec: {type: z}}", ours: `{"f:spec":{"f:type":{}}}`, want: "{spec: {type: z, x: {y: 1}}}", mayDerive: true},
-		"a number":                 {live: "{spec: {m: 1, x: {z: 1}}}", desired: "{spec: {m: 2}}", ours: `{"f:spec":{"f:m":{}}}`, want: "{spec: {m: 2, x: {z: 1}}}"},
+		"element of both": {
+			live: "{spec: {ports: [{port: 80, protocol: TCP, name: p, target: 1, x: y}]}}", desired: "{spec: {ports: []}}", ours: port80, others: port80Bare, mayDerive: true,
+			want: "{spec: {ports: [{port: 80, protocol: TCP, target: 1, x: y}]}}",
+		},
+		"list of both that isn't desired at all": {
+			live:    "{spec: {ports: [{port: 80, protocol: TCP, name: p, target: 1}, {port: 81, protocol: TCP, name: q}, {port: 82, protocol: TCP}]}}",
+			desired: "{spec: {}}", ours: both, others: port80Bare, mayDerive: true,
+			want: "{spec: {ports: [{port: 80, protocol: TCP, target: 1}, {port: 82, protocol: TCP}]}}",
+		},
+		"element whose key only one has": {
+			live: "{spec: {ports: [{port: 80, protocol: TCP, name: p}]}}", desired: "{spec: {ports: []}}", ours: port80, mayDerive: true,
+			others: `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{"f:x":{}}}}}`, want: "{spec: {ports: [{port: 80, protocol: TCP}]}}",
+		},
+		"default stays": {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, d: 5}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, d: 5}}"},
+		"struct that comes back with the choice beside it": {
+			live: "{spec: {u: {type: R, r: {p: 2}, n: 1}}}", desired: "{spec: {u: {}}}", fresh: "{spec: {u: {type: R, r: {p: 0}, n: 1}}}",
+			ours: `{"f:spec":{"f:u":{".":{},"f:r":{".":{},"f:p":{}}}}}`, want: "{spec: {u: {n: 1}}}", stale: true, mayDerive: true,
+		},
+		"default that grows": {
+			live: "{spec: {a: 1, d: {x: y}}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, d: {x: y, z: z}}}", ours: `{"f:spec":{"f:a":{}}}`, stale: true,
+			want: "{spec: {a: 2}}",
+		},
+		"default goes":       {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2}}", stale: true},
+		"default of another": {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, others: `{"f:spec":{"f:d":{}}}`, want: "{spec: {a: 2, d: 5}}"},
+		"fixed":              {live: "{spec: {a: 1, replicas: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, replicas: 1}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, replicas: 5}}"},
+		"its own":            {live: "{spec: {a: 1, clusterIP: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, clusterIP: y}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, clusterIP: x}}"},
+		"chosen at creation": {live: "{spec: {a: 1, class: x}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, class: x}}", ours: `{"f:spec":{"f:a":{},"f:class":{}}}`, want: "{spec: {a: 2, class: x}}", released: ".spec.class"},
+		"came":               {live: "{spec: {a: 1, types: [x]}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, types: [x]}}", mayDerive: true},
+		"came beside plain":  {live: "{spec: {a: 1, plain: x}}", desired: "{spec: {a: 1, b: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 1, b: 2, plain: x}}"},
+		"another choice":     {live: "{spec: {type: x, x: {y: 1}}}", desired: "{spec: {type: z}}", ours: `{"f:spec":{"f:type":{}}}`, want: "{spec: {type: z, x: {y: 1}}}", mayDerive: true},
+		"a number":           {live: "{spec: {m: 1, x: {z: 1}}}", desired: "{spec: {m: 2}}", ours: `{"f:spec":{"f:m":{}}}`, want: "{spec: {m: 2, x: {z: 1}}}"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -204,6 +229,20 @@ func TestAmend(t *testing.T) {
 			want: []string{
 				"{metadata: {labels: {b: x}}, spec: {a: 1, in: {c: 4, d: 5}, l: [{port: 81}], replicas: 5}, status: {b: 6}}",
 				"{metadata: {labels: {b: x}}, spec: {a: 1, in: {d: 5}, l: [], replicas: 5}, status: {b: 6}}",
+			},
+		},
+		"the same key in another map": {
+			live: `{data: {b: "1"}, more: {a: x, b: y}, other: {a: z}}`, desired: `{data: {a: "1", b: "1"}}`, others: `{"f:more":{"f:a":{},"f:b":{}}}`,
+			faults: []string{"data[a]"}, message: `Invalid value: "a": duplicate of key present in more`,
+			want: []string{`{data: {a: "1", b: "1"}, more: {b: y}, other: {a: z}}`},
+		},
+		"elements with a value that the message names": {
+			live:    "{spec: {ports: [{port: 81, name: p, node: 7}, {port: 82, name: q, node: 8}]}}",
+			desired: "{spec: {ports: [{port: 80, name: a, node: 7}]}}", others: ports,
+			faults: []string{"spec.ports"}, message: "duplicate node: {TCP 7}",
+			want: []string{
+				"{spec: {ports: [{port: 82, name: q, node: 8}, {port: 80, name: a, node: 7}]}}",
+				"{spec: {ports: [{port: 80, name: a, node: 7}]}}",
 			},
 		},
 		"nothing of others": {live: "{spec: {a: 1}}", desired: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, faults: []string{"spec.a"}},

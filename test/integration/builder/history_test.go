@@ -116,6 +116,14 @@ func TestLiveIsWhatAFreshCreateIs(t *testing.T) {
 			func(s *appsv1.StatefulSet) { s.Spec.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType },
 			func(s *appsv1.StatefulSet) { s.Spec.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType },
 			func(s *appsv1.StatefulSet) { s.Spec.UpdateStrategy.Type = "" }),
+		"a StatefulSet's partition": historyOf(setOf(""),
+			func(s *appsv1.StatefulSet) {
+				s.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{Partition: ptr.To[int32](2)}
+			},
+			func(s *appsv1.StatefulSet) { s.Spec.UpdateStrategy.RollingUpdate = nil }),
+		"a selector made of the pod's labels": historyOf(controllerOf(map[string]string{"app": "web"}),
+			func(c *corev1.ReplicationController) { c.Spec.Template.Labels["tier"] = "front" },
+			func(c *corev1.ReplicationController) { delete(c.Spec.Template.Labels, "tier") }),
 		"daemons' strategy": historyOf(&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "d"}, Spec: appsv1.DaemonSetSpec{Selector: webLabels(), Template: idlePod()}},
 			func(s *appsv1.DaemonSet) { s.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType },
 			func(s *appsv1.DaemonSet) { s.Spec.UpdateStrategy.Type = appsv1.RollingUpdateDaemonSetStrategyType },
@@ -161,6 +169,12 @@ func TestLiveIsWhatAFreshCreateIs(t *testing.T) {
 			})
 		}
 	}
+}
+
+func controllerOf(labels map[string]string) *corev1.ReplicationController {
+	pod := idlePod()
+	pod.Labels = labels
+	return &corev1.ReplicationController{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: corev1.ReplicationControllerSpec{Replicas: ptr.To[int32](0), Template: &pod}}
 }
 
 // comparable leaves out what each Service has alone.

@@ -107,6 +107,10 @@ func refusedDrifts() map[string]refusedDrift {
 		"renamed container": podDrift(func(s *corev1.PodSpec) {
 			s.Containers[0].Ports = []corev1.ContainerPort{{Name: "p", ContainerPort: 80, HostPort: 80}}
 		}, func(s *corev1.PodSpec) { s.Containers[0].Name = "other" }),
+		"ConfigMap key to binary": drifting(configMap("c", "a", "1"), func(c *corev1.ConfigMap) {
+			delete(c.Data, "a")
+			c.BinaryData = map[string][]byte{"a": []byte("3")}
+		}),
 		"minAvailable to maxUnavailable": drifting(budgetOf(one, nil), func(b *policyv1.PodDisruptionBudget) { b.Spec.MinAvailable, b.Spec.MaxUnavailable = nil, one }),
 		"maxUnavailable to minAvailable": drifting(budgetOf(nil, one), func(b *policyv1.PodDisruptionBudget) { b.Spec.MinAvailable, b.Spec.MaxUnavailable = one, nil }),
 	}
@@ -128,6 +132,7 @@ var removedFields = map[string]string{
 	"command to HTTP probe":          `spec.template.spec.containers[name="web"].livenessProbe.httpGet`,
 	"named container port":           `spec.template.spec.containers[name="web"].ports[containerPort=81,protocol="TCP"]`,
 	"renamed container":              `spec.template.spec.containers[name="other"]`,
+	"ConfigMap key to binary":        `binaryData.a`,
 	"minAvailable to maxUnavailable": `spec.maxUnavailable`,
 	"maxUnavailable to minAvailable": `spec.minAvailable`,
 }
@@ -163,6 +168,63 @@ func TestRefusedDriftIsPutBack(t *testing.T) {
 				assert.Equal(t, before.GetUID(), w.get(desired).GetUID())
 			})
 		}
+	}
+}
+
+// The API server refuses two ports of one node port with an error that names no field: also that is put back.
+func TestNodePortOfAnEditedPort(t *testing.T) {
+	w := newWorld(t)
+	recreate := builder.RecreateImmutable("")
+	s := serviceOf(corev1.ServicePort{Name: "p", Port: 80}, corev1.ServicePort{Name: "q", Port: 90})
+	s.Spec.Type = corev1.ServiceTypeNodePort
+	w.mustWant(true, "create", s, recreate)
+	before := w.get(s).(*corev1.Service)
+	s.Spec.Ports[0].NodePort = before.Spec.Ports[0].NodePort
+	w.mustWant(true, "the node port as desired", s, recreate)
+	w.edit(s, func(o client.Object) {
+		edited := o.(*corev1.Service)
+		edited.Spec.Ports[0].Port = 81
+		edited.Spec.Ports = append(edited.Spec.Ports, corev1.ServicePort{Name: "theirs", Port: 100})
+	})
+	w.mustWant(true, "drift", s, recreate)
+	after := w.get(s).(*corev1.Service)
+	assert.Equal(t, before.UID, after.UID)
+	got := map[int32]int32{}
+	for _, port := range after.Spec.Ports {
+		got[port.Port] = port.NodePort
+	}
+	assert.Equal(t, before.Spec.Ports[0].NodePort, got[80])
+	assert.Contains(t, got, int32(90))
+	assert.Contains(t, got, int32(100), "what isn't in the way stays")
+	assert.NotContains(t, got, int32(81))
+	w.mustWant(false, "put back", s, recreate)
+}
+
+// An element that another writer applies as well stays valid when it is no longer desired: the object is never deleted.
+func TestElementThatAnotherWriterAppliesToo(t *testing.T) {
+	port := func(name string, port int32) corev1.ServicePort { return corev1.ServicePort{Name: name, Port: port} }
+	mounts := func(mounts ...corev1.VolumeMount) client.Object {
+		d := webDeployment()
+		d.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v"}, {Name: "w"}}
+		d.Spec.Template.Spec.Containers[0].VolumeMounts = mounts
+		return d
+	}
+	for name, c := range map[string]struct{ desired, theirs, then client.Object }{
+		"port":  {serviceOf(port("a", 80), port("b", 81)), serviceOf(port("c", 80), port("b", 81)), serviceOf(port("b", 81))},
+		"mount": {mounts(corev1.VolumeMount{Name: "v", MountPath: "/m"}), mounts(corev1.VolumeMount{Name: "w", MountPath: "/m"}), mounts()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			recreate := builder.RecreateImmutable("")
+			w.mustWant(true, "create", c.desired, recreate)
+			before := w.get(c.desired).GetUID()
+			require.NoError(t, w.drift(w.get(c.desired), c.theirs, "apply"))
+			w.settle(c.desired)
+			w.mustWant(true, "drift", c.desired, recreate)
+			w.mustWant(true, "no longer desired", c.then, recreate)
+			assert.Equal(t, before, w.get(c.then).GetUID())
+			w.mustWant(false, "as desired", c.then, recreate)
+		})
 	}
 }
 

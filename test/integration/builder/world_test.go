@@ -160,7 +160,7 @@ func (l *ledger) watch(cfg *rest.Config) *rest.Config {
 	cfg.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			query := r.URL.RawQuery
-			if strings.Contains(r.URL.Path, "/namespaces/") && !strings.Contains(query, "watch=") && !strings.Contains(query, "limit=") {
+			if isResource(r.URL.Path) && !strings.Contains(query, "watch=") && !strings.Contains(query, "limit=") {
 				dry := ""
 				if strings.Contains(query, "dryRun=All") || bodySaysDryRun(r) {
 					dry = " (dry run)"
@@ -171,6 +171,12 @@ func (l *ledger) watch(cfg *rest.Config) *rest.Config {
 		})
 	}
 	return cfg
+}
+
+// isResource reports whether a path is that of objects, of namespaced or cluster-scoped kinds, and not one of discovery.
+func isResource(path string) bool {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	return parts[0] == "api" && len(parts) > 2 || parts[0] == "apis" && len(parts) > 3
 }
 
 // bodySaysDryRun reads what a deletion says in its body.
