@@ -1,16 +1,89 @@
 package outcome
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
 )
+
+// TestPodsNeverSayOtherwiseThanTheJob lets anything happen in any order, and looks at any past state of the Job beside
+// any past state of its pods: if the pods were said to determine success, the Job becomes complete, whatever follows.
+func TestPodsNeverSayOtherwiseThanTheJob(t *testing.T) {
+	determined := 0
+	rapid.Check(t, func(t *rapid.T) {
+		completions := rapid.Int32Range(1, 4).Draw(t, "completions")
+		spec := batchv1.JobSpec{
+			Completions: &completions, Parallelism: new(rapid.Int32Range(1, 3).Draw(t, "parallelism")),
+			BackoffLimit: new(rapid.Int32Range(0, 2).Draw(t, "backoffLimit")),
+		}
+		if rapid.Bool().Draw(t, "indexed") {
+			spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+		}
+		c := newCluster(t, spec)
+		claimed := false
+		look := func() {
+			job := c.jobs[rapid.IntRange(0, len(c.jobs)-1).Draw(t, "job")]
+			pods := c.podSets[rapid.IntRange(0, len(c.podSets)-1).Draw(t, "pods")]
+			if !claimed && OfPods(job, pods).Phase == Succeeded {
+				claimed = true
+				determined++
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"sync": func(*rapid.T) { c.sync() },
+			"end": func(t *rapid.T) {
+				if able := slices.Collect(filter(c.pods, canRun)); len(able) > 0 {
+					c.end(rapid.SampledFrom(able).Draw(t, "pod"))
+				}
+			},
+			"evict": func(t *rapid.T) {
+				if len(c.pods) > 0 && rapid.IntRange(0, 2).Draw(t, "rarely") == 0 {
+					rapid.SampledFrom(c.pods).Draw(t, "pod").DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+					c.happened()
+				}
+			},
+			"suspend": func(t *rapid.T) {
+				if rapid.IntRange(0, 2).Draw(t, "rarely") == 0 && !c.finished() {
+					c.job.Spec.Suspend = new(!ptr.Deref(c.job.Spec.Suspend, false))
+					c.happened()
+				}
+			},
+			"look": func(*rapid.T) { look() },
+		})
+		c.job.Spec.Suspend = nil
+		for range 50 {
+			c.sync()
+			look()
+			for _, pod := range slices.Collect(filter(c.pods, canRun)) {
+				c.end(pod)
+			}
+		}
+		require.True(t, c.finished())
+		if claimed {
+			assert.True(t, c.has(batchv1.JobComplete), "%+v", c.job.Status.Conditions)
+		}
+	})
+	assert.Positive(t, determined)
+}
+
+func filter[T any](all []T, keep func(T) bool) func(func(T) bool) {
+	return func(yield func(T) bool) {
+		for _, x := range all {
+			if keep(x) && !yield(x) {
+				return
+			}
+		}
+	}
+}
 
 func TestOfPods(t *testing.T) {
 	end := metav1.NewTime(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
