@@ -171,6 +171,20 @@ func TestLiveIsWhatAFreshCreateIs(t *testing.T) {
 	}
 }
 
+// A struct without a field stays, also that of an object without a Go type, when another field goes.
+func TestEmptyStructOfAnUntypedObject(t *testing.T) {
+	w := newWorld(t)
+	scaler := func(change string) client.Object {
+		return untyped(t, "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {maxReplicas: 3, "+
+			"scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, "+change+"}}")
+	}
+	w.mustWant(true, "create", scaler("behavior: {scaleDown: {selectPolicy: Min}}, minReplicas: 2"))
+	empty := scaler("behavior: {}")
+	w.mustWant(true, "empty", empty)
+	assert.Equal(t, specOf(t, w.fresh(empty)), specOf(t, w.get(empty)))
+	w.mustWant(false, "as desired", empty)
+}
+
 func controllerOf(labels map[string]string) *corev1.ReplicationController {
 	pod := idlePod()
 	pod.Labels = labels
