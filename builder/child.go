@@ -10,9 +10,9 @@ import (
 
 // Child is a desired object with its options.
 type Child struct {
-	child  apply.Child
-	run    *phases.JobRun  // by RunOnce
-	effect *effect.Desired // of a journal of an effect; see package effects
+	desired apply.Child
+	run     *phases.JobRun  // by RunOnce
+	effect  *effect.Desired // of a journal of an effect; see package effects
 }
 
 // ChildOption configures one child. Default, without options: the builder applies the child at the beginning of the pass.
@@ -27,9 +27,9 @@ type ChildOption interface {
 // the server sets, so that an object read from a cluster can be desired.
 func Want(obj client.Object, opts ...ChildOption) Child {
 	if len(opts) == 0 {
-		return Child{child: apply.Child{Object: obj}} // a variable that options change would be allocated
+		return Child{desired: apply.Child{Object: obj}} // a variable that options change would be allocated
 	}
-	c := Child{child: apply.Child{Object: obj}}
+	c := Child{desired: apply.Child{Object: obj}}
 	for _, o := range opts {
 		o.applyToChild(&c)
 	}
@@ -37,12 +37,12 @@ func Want(obj client.Object, opts ...ChildOption) Child {
 }
 
 // Object returns the object that was given to [Want].
-func (c Child) Object() client.Object { return c.child.Object }
+func (c Child) Object() client.Object { return c.desired.Object }
 
 // Immutable returns the child with the promise that nobody changes its object, or the arguments of its options, afterwards. Use it in
 // a plan that renders a child once and returns it in each pass: the builder then computes the child's hash once, which is most of the
 // cost of an unchanged child.
 func (c Child) Immutable() Child {
-	c.child = c.child.HashedOnce()
+	c.desired = c.desired.HashedOnce()
 	return c
 }

@@ -43,7 +43,7 @@ type AdoptOptions struct {
 func Adopt(options AdoptOptions) ChildOption { return options }
 
 func (o AdoptOptions) applyToChild(c *Child) {
-	options := c.child.Change()
+	options := c.desired.Change()
 	options.AdoptOrphan, options.AdoptLabels = !o.OwnedOnly, o.Labels
 	options.Former = append([]string{fieldmanager.KubectlApply}, o.FormerManagers...)
 }
@@ -62,7 +62,7 @@ func CreateOnly() ChildOption { return createOnly{} }
 
 type createOnly struct{}
 
-func (createOnly) applyToChild(c *Child) { c.child.CreateOnly = true }
+func (createOnly) applyToChild(c *Child) { c.desired.CreateOnly = true }
 
 // Retain keeps a child that is no longer desired, and keeps it when its owner is deleted, as a PersistentVolume's reclaim policy
 // Retain keeps the volume. Use it for data, such as a PersistentVolumeClaim. The child has no owner reference, and the builder never
@@ -79,7 +79,7 @@ func Retain() ChildOption { return retain{} }
 
 type retain struct{}
 
-func (retain) applyToChild(c *Child) { c.child.Change().Retain = true }
+func (retain) applyToChild(c *Child) { c.desired.Change().Retain = true }
 
 // Ignore leaves fields of a child to other writers, such as an autoscaler's replicas or an annotation that a tool sets. The builder
 // sends the desired value when it creates the object. Afterwards it doesn't compare, write or own the field, so that another desired
@@ -107,7 +107,7 @@ func Ignore(fields ...string) ChildOption { return ignored(fields) }
 type ignored []string
 
 func (fields ignored) applyToChild(c *Child) {
-	options := c.child.Change()
+	options := c.desired.Change()
 	options.Ignored = append(options.Ignored, fields...)
 }
 
@@ -136,7 +136,7 @@ func HashFrom(objs ...any) ChildOption {
 type hashFrom []any
 
 func (of hashFrom) applyToChild(c *Child) {
-	options := c.child.Change()
+	options := c.desired.Change()
 	options.ConfigOf = append(options.ConfigOf, of...)
 }
 
@@ -183,7 +183,7 @@ type immutable struct {
 }
 
 func (i immutable) applyToChild(c *Child) {
-	options := c.child.Change()
+	options := c.desired.Change()
 	options.KeepImmutable, options.Recreate = i.keep, i.recreate
 }
 

@@ -9,11 +9,11 @@ import (
 func TestAnImmutableChildIsHashedOnce(t *testing.T) {
 	d := deployment("web")
 	c := Want(d, InPhase("a")).Immutable()
-	first, ok := c.child.Hash()
+	first, ok := c.desired.Hash()
 	assert.True(t, ok)
 	d.Spec.Paused = true
-	again, _ := c.child.Hash()
+	again, _ := c.desired.Hash()
 	assert.Equal(t, first, again, "as it was promised")
-	thawed, _ := Want(d, InPhase("a")).child.Hash()
+	thawed, _ := Want(d, InPhase("a")).desired.Hash()
 	assert.NotEqual(t, first, thawed)
 }

@@ -43,7 +43,7 @@ func CrossNamespace() interface {
 
 type crossNamespace struct{}
 
-func (crossNamespace) applyToChild(c *Child) { c.child.CrossNamespace = true }
+func (crossNamespace) applyToChild(c *Child) { c.desired.CrossNamespace = true }
 func (crossNamespace) applyToOwns(o *owns)   { o.crossNamespace = true }
 
 // isCrossNamespace reports whether an object is a cross-namespace child of the owner.

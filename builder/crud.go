@@ -33,23 +33,23 @@ func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts 
 
 // get reads a child into the given object.
 func (p *pass) get(ctx context.Context, like Child) error {
-	_, key, err := p.cluster.KeyOf(&like.child)
+	_, key, err := p.cluster.KeyOf(&like.desired)
 	if err != nil {
 		return publicError(err)
 	}
-	if err := p.engine.client.Get(ctx, key.NamespacedName(), like.child.Object); err != nil {
+	if err := p.engine.client.Get(ctx, key.NamespacedName(), like.desired.Object); err != nil {
 		return &Error{Key: key, Operation: "read", cause: err}
 	}
-	if !p.isChild(like, like.child.Object) {
-		return notOwned("read", key, like.child.Object)
+	if !p.isChild(like, like.desired.Object) {
+		return notOwned("read", key, like.desired.Object)
 	}
 	return nil
 }
 
 // isChild reports whether an object is the owner's, in the namespace that the options ask for.
 func (p *pass) isChild(like Child, obj client.Object) bool {
-	if like.child.CrossNamespace {
-		return p.cluster.Marks.IsCrossNamespace(obj, like.child.Former())
+	if like.desired.CrossNamespace {
+		return p.cluster.Marks.IsCrossNamespace(obj, like.desired.Former())
 	}
 	return metav1.IsControlledBy(obj, p.owner)
 }
@@ -69,7 +69,7 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 	_, untyped := list.(runtime.Unstructured)
 	k, like := kinds.Kind{GVK: gvk, Untyped: untyped}, Want(nil, opts...)
 	among := client.ListOption(client.InNamespace(p.owner.GetNamespace()))
-	if like.child.CrossNamespace {
+	if like.desired.CrossNamespace {
 		among = b.engine.crossNamespace.Among(p.owner.GetUID(), k)
 	}
 	if err := b.engine.client.List(ctx, list, among, client.UnsafeDisableDeepCopy); err != nil {
@@ -134,11 +134,11 @@ func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOp
 func (b *Builder) one(
 	ctx context.Context, operation string, want Child, allow func(d *apply.Desired, observed client.Object) error,
 ) (Result, error) {
-	return b.runPass("write "+nameOf(want.child.Object), func(p *pass) error {
+	return b.runPass("write "+nameOf(want.desired.Object), func(p *pass) error {
 		if err := refusePhases(want); err != nil {
 			return err
 		}
-		d, err := p.cluster.Desire(&want.child)
+		d, err := p.cluster.Desire(&want.desired)
 		if err != nil {
 			return publicError(err)
 		}

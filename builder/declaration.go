@@ -36,10 +36,10 @@ func (o *Operator[T]) planned(owner client.Object) (declared.Plan, error) {
 		Reports: conditioned || !kinds.IsNil(plan.Status),
 	}
 	for _, c := range plan.Children {
-		options := c.child.Options
+		options := c.desired.Options
 		d.Children = append(d.Children, declared.Child{
-			Object:     c.child.Object,
-			CreateOnly: (c.child.CreateOnly || c.run != nil) && (options == nil || !options.AdoptOrphan),
+			Object:     c.desired.Object,
+			CreateOnly: (c.desired.CreateOnly || c.run != nil) && (options == nil || !options.AdoptOrphan),
 			Recreate:   options != nil && options.Recreate != nil,
 		})
 	}

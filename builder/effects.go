@@ -38,7 +38,7 @@ type ofEffect struct{ *effect.Desired }
 
 func (of ofEffect) applyToChild(c *Child) {
 	c.effect = of.Desired
-	c.child.ReadyWhen = func(obj client.Object) readiness.Status {
+	c.desired.ReadyWhen = func(obj client.Object) readiness.Status {
 		j := effect.Read(obj)
 		return readiness.Status{Ready: j.IsDone(), Message: j.Pending()}
 	}
@@ -87,14 +87,14 @@ func (c Child) checkEffect(performers *effect.Performers) error {
 	switch {
 	case d.Err != nil:
 		return fmt.Errorf("%w: %w", ErrMisuse, d.Err)
-	case c.child.Object.GetNamespace() == "":
+	case c.desired.Object.GetNamespace() == "":
 		return wrong("the owner has no namespace; only namespaced owners have effects")
 	case d.Key == "":
 		return wrong("Key is empty; it must name what is outside, such as \"database/orders\"")
 	case !performers.Has(d.Performer):
 		return wrong("the operator has no performer of this name; add Owns(&appsv1.ControllerRevision{}, effects.PerformedBy(%q, ...))",
 			d.Performer)
-	case c.child.Options != nil, c.child.CreateOnly, c.child.CrossNamespace, c.run != nil:
+	case c.desired.Options != nil, c.desired.CreateOnly, c.desired.CrossNamespace, c.run != nil:
 		return wrong("has an option of children; of those only InPhase can be beside an effect")
 	}
 	return nil
@@ -212,7 +212,7 @@ func (p *pass) effectSteps() ([]effectStep, error) {
 		if c.effect == nil {
 			continue
 		}
-		_, key, err := p.cluster.KeyOf(&c.child)
+		_, key, err := p.cluster.KeyOf(&c.desired)
 		if err != nil {
 			return nil, publicError(err)
 		}

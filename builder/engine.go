@@ -118,7 +118,7 @@ func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind cl
 	if err != nil {
 		return err
 	}
-	if Want(kind, opts...).child.CrossNamespace {
+	if Want(kind, opts...).desired.CrossNamespace {
 		return e.crossNamespace.Add(ctx, indexer, k, kind)
 	}
 	return e.byController.Add(ctx, indexer, k, kind)

@@ -42,7 +42,7 @@ func (plan Plan[T]) recorded() flight.Plan {
 		Events: plan.Events, DeleteOwner: plan.DeleteOwner, RequeueAfter: plan.RequeueAfter,
 	}
 	for _, c := range plan.Children {
-		r.Children = append(r.Children, flight.Child{Child: c.child, Run: c.run})
+		r.Children = append(r.Children, flight.Child{Child: c.desired, Run: c.run})
 	}
 	for _, e := range plan.Edits {
 		r.Edits = append(r.Edits, flight.Edit{Before: e.Before, After: e.After, Replicas: e.Replicas, Foreign: e.Foreign})

@@ -105,13 +105,13 @@ func TestHashFromMisused(t *testing.T) {
 
 func TestConfigIsInTheHash(t *testing.T) {
 	hash := func(of ...any) uint64 {
-		h, ok := Want(deployment("web"), HashFrom(of...)).child.Hash()
+		h, ok := Want(deployment("web"), HashFrom(of...)).desired.Hash()
 		require.True(t, ok)
 		return h
 	}
 	assert.Equal(t, hash(config("c"), 1, "a", settings{Name: "x"}), hash(config("c"), 1, "a", settings{Name: "x"}))
 	assert.NotEqual(t, hash(config("c")), hash(configMapOf(nil)))
 	assert.NotEqual(t, hash(settings{Name: "x"}), hash(settings{Name: "y"}))
-	_, ok := Want(deployment("web"), HashFrom(func() {})).child.Hash()
+	_, ok := Want(deployment("web"), HashFrom(func() {})).desired.Hash()
 	assert.False(t, ok)
 }

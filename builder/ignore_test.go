@@ -45,7 +45,7 @@ func TestPathsToIgnoreAreChecked(t *testing.T) {
 
 func TestOptionsAreInTheHash(t *testing.T) {
 	hash := func(opts ...ChildOption) uint64 {
-		h, ok := Want(deployment("web"), opts...).child.Hash()
+		h, ok := Want(deployment("web"), opts...).desired.Hash()
 		require.True(t, ok)
 		return h
 	}

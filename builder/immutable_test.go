@@ -31,7 +31,7 @@ func TestPoliciesAreChecked(t *testing.T) {
 
 func TestTheLastPolicyCounts(t *testing.T) {
 	hash := func(opts ...ChildOption) uint64 {
-		h, ok := Want(deployment("web"), opts...).child.Hash()
+		h, ok := Want(deployment("web"), opts...).desired.Hash()
 		require.True(t, ok)
 		return h
 	}

@@ -31,17 +31,17 @@ type desiredKinds struct {
 func (e *Engine) kindsOf(children []Child, all bool) (desired desiredKinds) {
 	var last kinds.Kind
 	for _, child := range children {
-		if !all && !child.child.CrossNamespace {
+		if !all && !child.desired.CrossNamespace {
 			continue
 		}
-		k, err := e.kinds.Of(child.child.Object)
-		if err != nil || (k == last && !child.child.CrossNamespace) {
+		k, err := e.kinds.Of(child.desired.Object)
+		if err != nil || (k == last && !child.desired.CrossNamespace) {
 			continue
 		}
 		if desired.byGroupKind == nil {
 			desired = desiredKinds{inventory.Kinds{}, inventory.Kinds{}, map[schema.GroupKind]kinds.Kind{}}
 		}
-		if child.child.CrossNamespace {
+		if child.desired.CrossNamespace {
 			desired.crossNamespace.Insert(k.GVK.GroupKind())
 		} else {
 			desired.owned.Insert(k.GVK.GroupKind())
@@ -54,7 +54,7 @@ func (e *Engine) kindsOf(children []Child, all bool) (desired desiredKinds) {
 
 // usesInventory reports whether the owner must have an inventory.
 func (p *pass) usesInventory() bool {
-	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.child.CrossNamespace })
+	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.desired.CrossNamespace })
 }
 
 // recordKinds records the kinds of the desired children on the owner, before the pass creates the first child of a kind. After a crash

@@ -24,7 +24,7 @@ func InPhase(name string) ChildOption { return inPhase(name) }
 
 type inPhase string
 
-func (name inPhase) applyToChild(c *Child) { c.child.Phase = string(name) }
+func (name inPhase) applyToChild(c *Child) { c.desired.Phase = string(name) }
 
 // Rollout sets how the builder rolls out changes of the children that are [InPhase]. Default: no child is in a phase.
 func (b *Builder) Rollout(options rollout.Options) *Builder {
@@ -34,7 +34,7 @@ func (b *Builder) Rollout(options rollout.Options) *Builder {
 
 // usesPhases reports whether the options or a child ask for a roll-out. Otherwise a roll-out costs nothing.
 func usesPhases(o rollout.Options, children []Child) bool {
-	return len(o.Phases) > 0 || slices.ContainsFunc(children, func(c Child) bool { return c.child.Phase != "" || c.run != nil })
+	return len(o.Phases) > 0 || slices.ContainsFunc(children, func(c Child) bool { return c.desired.Phase != "" || c.run != nil })
 }
 
 // checkPhases returns the errors of the options, and of the children's phases.
@@ -43,23 +43,23 @@ func checkPhases(o rollout.Options, children []Child) error {
 		return err
 	}
 	for _, c := range children {
-		if c.run != nil && c.child.Phase == "" {
+		if c.run != nil && c.desired.Phase == "" {
 			return c.checkRun()
 		}
 		if err := c.checkRepeated(); err != nil {
 			return err
 		}
-		phase := c.child.Phase
+		phase := c.desired.Phase
 		switch {
 		case phase == "":
-		case c.child.CrossNamespace:
+		case c.desired.CrossNamespace:
 			return fmt.Errorf("%w: %s is in phase %q and has CrossNamespace; a revision keeps only what its owner controls, "+
-				"so it can't be in a phase", ErrMisuse, nameOf(c.child.Object), phase)
-		case c.child.Retained():
+				"so it can't be in a phase", ErrMisuse, nameOf(c.desired.Object), phase)
+		case c.desired.Retained():
 			return fmt.Errorf("%w: %s is in phase %q and has Retain; a revision keeps only what its owner controls, "+
-				"so it can't be in a phase", ErrMisuse, nameOf(c.child.Object), phase)
+				"so it can't be in a phase", ErrMisuse, nameOf(c.desired.Object), phase)
 		case !slices.Contains(o.Phases, phase):
-			return fmt.Errorf("%w: %s is in phase %q, which is none of %q: name it in Phases", ErrMisuse, nameOf(c.child.Object), phase, o.Phases)
+			return fmt.Errorf("%w: %s is in phase %q, which is none of %q: name it in Phases", ErrMisuse, nameOf(c.desired.Object), phase, o.Phases)
 		}
 	}
 	return nil

@@ -97,7 +97,7 @@ type Plan[T client.Object] struct {
 func (plan *Plan[T]) check(d *plancheck.Declared, effects *effect.Performers, owner T) error {
 	var effectErrs []error
 	childrenErr := d.CheckChildren(len(plan.Children), func(i int) plancheck.Child {
-		c := &plan.Children[i].child
+		c := &plan.Children[i].desired
 		if plan.Children[i].effect != nil {
 			effectErrs = append(effectErrs, plan.Children[i].checkEffect(effects))
 		}

@@ -46,7 +46,7 @@ func ReadyWhen(ready func(child client.Object) readiness.Status) ChildOption {
 
 type readyWhen func(client.Object) readiness.Status
 
-func (f readyWhen) applyToChild(c *Child) { c.child.ReadyWhen = f }
+func (f readyWhen) applyToChild(c *Child) { c.desired.ReadyWhen = f }
 
 // evaluate records a child that isn't ready, if the pass checks readiness. For a child that could not be applied, the pass reports the
 // error.

@@ -375,7 +375,7 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 
 // applyTogether applies the children that are in no phase. It reports whether all are applied, so that pruning may begin.
 func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
-	writes, necessary, err := p.cluster.Decide(ctx, appliedOf(children))
+	writes, necessary, err := p.cluster.Decide(ctx, desiredOf(children))
 	if kept := p.keepChanged(ctx, necessary); kept != nil {
 		return false, errors.Join(publicError(err), kept)
 	}
@@ -386,11 +386,11 @@ func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, 
 	return err == nil, publicError(err)
 }
 
-// appliedOf returns the desired state of children.
-func appliedOf(children []Child) []apply.Child {
+// desiredOf returns the desired state of children.
+func desiredOf(children []Child) []apply.Child {
 	all := make([]apply.Child, len(children))
 	for i := range children {
-		all[i] = children[i].child
+		all[i] = children[i].desired
 	}
 	return all
 }

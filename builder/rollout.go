@@ -30,7 +30,7 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	}
 	var free, phased []Child
 	for _, c := range children {
-		if c.child.Phase == "" {
+		if c.desired.Phase == "" {
 			free = append(free, c)
 		} else {
 			phased = append(phased, c)
@@ -105,7 +105,7 @@ func (p *pass) desireRolledOut(free []Child, res phases.Result) {
 	if res.Restored != nil {
 		p.desiredKeys = store.Store{}
 		for _, c := range free {
-			if _, key, err := p.cluster.KeyOf(&c.child); err == nil { // otherwise the pass has an error, and prunes nothing
+			if _, key, err := p.cluster.KeyOf(&c.desired); err == nil { // otherwise the pass has an error, and prunes nothing
 				p.desiredKeys.Put(key)
 			}
 		}
@@ -161,8 +161,8 @@ func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 // desire adds a child to the desired objects. For a RunOnce child it adds the Job of its value.
 func (c *phasedChildren) desire(child *Child) (phasedChild, error) {
 	if child.run == nil {
-		d, err := c.pass.cluster.Desire(&child.child)
-		if err == nil && child.child.CreateOnly {
+		d, err := c.pass.cluster.Desire(&child.desired)
+		if err == nil && child.desired.CreateOnly {
 			err = fmt.Errorf("%w: %s has InPhase beside CreateOnly: what follows would not know whether it has run; "+
 				"for a Job there is RunOnce(value)", ErrMisuse, d.Key)
 		}
@@ -177,7 +177,7 @@ func (c *phasedChildren) desire(child *Child) (phasedChild, error) {
 			return phasedChild{}, fmt.Errorf("%w: RunOnce %s is desired twice", ErrMisuse, job.run.Child)
 		}
 	}
-	d, err := c.pass.cluster.Desire(&job.child)
+	d, err := c.pass.cluster.Desire(&job.desired)
 	if err == nil {
 		d.Hash, d.Hashed = job.run.Hash()
 	}

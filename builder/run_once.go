@@ -56,18 +56,18 @@ func (value runOnce) applyToChild(c *Child) { c.run = &phases.JobRun{Value: stri
 // checkRun returns the errors of a RunOnce child.
 func (c Child) checkRun() error {
 	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("%w: RunOnce %s: %s", ErrMisuse, nameOf(c.child.Object), fmt.Sprintf(format, args...))
+		return fmt.Errorf("%w: RunOnce %s: %s", ErrMisuse, nameOf(c.desired.Object), fmt.Sprintf(format, args...))
 	}
-	switch _, ok := c.child.Object.(*batchv1.Job); {
-	case kinds.IsNil(c.child.Object):
+	switch _, ok := c.desired.Object.(*batchv1.Job); {
+	case kinds.IsNil(c.desired.Object):
 		return wrong("the object is nil; give a *batchv1.Job")
 	case !ok:
-		return wrong("is a %T; give a *batchv1.Job", c.child.Object)
-	case c.child.Object.GetName() == "":
+		return wrong("is a %T; give a *batchv1.Job", c.desired.Object)
+	case c.desired.Object.GetName() == "":
 		return wrong("metadata.name is empty; give a fixed name")
-	case c.child.Phase == "":
+	case c.desired.Phase == "":
 		return wrong("is in no phase; add InPhase: what is in later phases waits for it")
-	case c.child.Options != nil, c.child.CreateOnly, c.child.ReadyWhen != nil, c.child.CrossNamespace:
+	case c.desired.Options != nil, c.desired.CreateOnly, c.desired.ReadyWhen != nil, c.desired.CrossNamespace:
 		return wrong("has another option; of the options of a child only InPhase can be beside RunOnce")
 	default:
 		return nil
@@ -79,7 +79,7 @@ func (c Child) asRun() (Child, error) {
 	if err := c.checkRun(); err != nil {
 		return c, err
 	}
-	job := c.child.Object.(*batchv1.Job).DeepCopy()
+	job := c.desired.Object.(*batchv1.Job).DeepCopy()
 	run := phases.JobRun{Value: c.run.Value, Child: job.Name, TTL: job.Spec.TTLSecondsAfterFinished}
 	if run.Value == "" {
 		fields, err := payload.Of(job, batchv1.SchemeGroupVersion.WithKind("Job"))
@@ -100,8 +100,8 @@ func (c Child) asRun() (Child, error) {
 	job.Name = revision.JobName(job.Name, run.ID)
 	payload.SetAnnotation(job, wellknown.AnnotationRunOnce, mark)
 	job.Spec.TTLSecondsAfterFinished = nil
-	c.child.Object, c.child.CreateOnly, c.run = job, true, &run
-	c.child.ReadyWhen = func(obj client.Object) readiness.Status { return readinessOfRun(&run, obj) }
+	c.desired.Object, c.desired.CreateOnly, c.run = job, true, &run
+	c.desired.ReadyWhen = func(obj client.Object) readiness.Status { return readinessOfRun(&run, obj) }
 	return c, nil
 }
 
@@ -120,11 +120,11 @@ func readinessOfRun(run *phases.JobRun, obj client.Object) readiness.Status {
 
 // checkRepeated refuses a Job in a phase that would run repeatedly: its TTL deletes it, and the next pass would recreate it.
 func (c Child) checkRepeated() error {
-	if c.run != nil || c.child.Phase == "" {
+	if c.run != nil || c.desired.Phase == "" {
 		return nil
 	}
 	ttl := false
-	switch obj := c.child.Object.(type) {
+	switch obj := c.desired.Object.(type) {
 	case *batchv1.Job:
 		ttl = obj.Spec.TTLSecondsAfterFinished != nil
 	case *unstructured.Unstructured:
@@ -136,5 +136,5 @@ func (c Child) checkRepeated() error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s is in phase %q and has spec.ttlSecondsAfterFinished: it would be deleted, put back and run again for ever; "+
-		"add RunOnce(value) to run it once for each value, or leave the TTL out", ErrMisuse, nameOf(c.child.Object), c.child.Phase)
+		"add RunOnce(value) to run it once for each value, or leave the TTL out", ErrMisuse, nameOf(c.desired.Object), c.desired.Phase)
 }

@@ -59,7 +59,9 @@ func jobBackoffLimitPerIndex(s *session) {
 		o.Template.Spec.Containers[0] = s.failsAtFirst("ignored", 42, batchv1.JobIndexIgnoredFailureCountAnnotation)
 	})
 	waits := func(o *batchv1.Job) bool { // The Job controller releases the pod that succeeded after it has counted its index.
-		isHeld := func(pod string) bool { return strings.HasPrefix(pod, "Succeeded") && strings.HasSuffix(pod, batchv1.JobTrackingFinalizer) }
+		isHeld := func(pod string) bool {
+			return strings.HasPrefix(pod, "Succeeded") && strings.HasSuffix(pod, batchv1.JobTrackingFinalizer)
+		}
 		return o.Status.CompletedIndexes != "" && o.Status.Active == 0 && !slices.ContainsFunc(s.podsOf(o), isHeld)
 	}
 	s.showJob("the failed pod isn't counted before its index runs again", awaits(s, "the backoff", again, waits))
