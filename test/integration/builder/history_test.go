@@ -54,6 +54,11 @@ func (w *world) fresh(desired client.Object) client.Object {
 	obj := desired.DeepCopyObject().(client.Object)
 	obj.SetNamespace(w.ns)
 	obj.SetName(desired.GetName() + "-fresh")
+	if service, ok := obj.(*corev1.Service); ok { // the live one has these ports
+		for i := range service.Spec.Ports {
+			service.Spec.Ports[i].NodePort = 0
+		}
+	}
 	require.NoError(w.t, w.live.Create(w.ctx, obj, client.DryRunAll))
 	return obj
 }

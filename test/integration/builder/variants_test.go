@@ -24,7 +24,7 @@ type variants struct{ *rand.Rand }
 
 func (v variants) maybe() bool { return v.IntN(2) == 0 }
 
-func oneOf[T any](v variants, all ...T) T { return all[v.IntN(len(all))] }
+func oneOf[T any](v interface{ IntN(n int) int }, all ...T) T { return all[v.IntN(len(all))] }
 
 func (v variants) labels() map[string]string {
 	return oneOf(v, nil, map[string]string{"x": "1"}, map[string]string{"x": "2", "y": "1"})
