@@ -83,7 +83,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return r.pause(ctx, owner)
 	}
 	slot, wait := r.limiter.Begin(req.Namespace, r.now())
-	if wait > 0 { // for another plan: of this namespace, or of others that use too much CPU, too
+	if wait > 0 { // another plan of the namespace, or expensive plans of others, use the slots
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	defer slot.Release() // without effect after the plan has run
@@ -376,8 +376,8 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 // applyTogether applies the children that are in no phase. It reports whether all are applied, so that pruning may begin.
 func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
 	writes, necessary, err := p.cluster.Decide(ctx, desiredOf(children))
-	if kept := p.keepChanged(ctx, necessary); kept != nil {
-		return false, errors.Join(publicError(err), kept)
+	if keepErr := p.keepChanged(ctx, necessary); keepErr != nil {
+		return false, errors.Join(publicError(err), keepErr)
 	}
 	err = errors.Join(err, p.cluster.WriteAll(ctx, necessary))
 	for _, w := range writes {

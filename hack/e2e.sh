@@ -82,7 +82,8 @@ trap 'exit 130' INT TERM
 
 # The upgrades by two builds wait most of the time. Meanwhile the nodes are tested, and the images built.
 if [ ${#flags[@]} = 0 ]; then
-  go test -vet=off -ldflags=-s -tags e2e ./test/integration/upgrade >"$work/upgrades.log" 2>&1 &
+  go test -c -vet=off -ldflags=-s -tags e2e -o "$work/upgrade.test" ./test/integration/upgrade
+  (cd test/integration/upgrade && exec "$work/upgrade.test" -test.timeout=20m) >"$out/upgrades.log" 2>&1 &
   upgrades=$!
   step "Tests of devcluster's nodes"
   make test-nodes
@@ -163,7 +164,7 @@ if [ -n "$upgrades" ]; then
   status=0
   wait "$upgrades" || status=$?
   upgrades=
-  cat "$work/upgrades.log"
+  cat "$out/upgrades.log"
   [ "$status" = 0 ] || exit "$status"
 fi
 

@@ -12,7 +12,7 @@ import (
 // Causes returns the API server's causes about single fields.
 func Causes(err error) []metav1.StatusCause {
 	var status apierrors.APIStatus
-	if isDuplicateNodePort(err) {
+	if IsDuplicateNodePort(err) {
 		return []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueDuplicate, Field: "spec.ports", Message: Message(err)}}
 	}
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -49,13 +49,14 @@ func IsWebhookBroken(err error) bool {
 }
 
 // IsRefused reports whether the API server itself, and no admission webhook or policy, called an object or a change invalid.
-func IsRefused(err error) bool {
-	return apierrors.IsInvalid(err) && !IsDenied(err) || isDuplicateNodePort(err)
-}
+func IsRefused(err error) bool { return apierrors.IsInvalid(err) && !IsDenied(err) }
 
-// isDuplicateNodePort reports whether an update of a Service has a node port twice. The API server's allocator answers that with an
-// error without a reason and causes.
-func isDuplicateNodePort(err error) bool {
+// MayObstruct reports whether undesired fields may be why the API server refused a change.
+func MayObstruct(err error) bool { return IsRefused(err) || IsDuplicateNodePort(err) }
+
+// IsDuplicateNodePort reports whether an update of a Service has a node port twice. The API server's allocator answers that with an
+// error without a reason and causes, so it doesn't count as refused: it is retried, and never the change of an immutable field.
+func IsDuplicateNodePort(err error) bool {
 	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.HasPrefix(Message(err), "duplicate nodePort: ")
 }
 

@@ -113,7 +113,7 @@ func (w *Write) refresh(ctx context.Context, c *Cluster) (client.Object, error) 
 		return nil, err
 	}
 	obj, err := w.sendRefit(ctx, c, r)
-	if apistatus.IsRefused(err) {
+	if apistatus.MayObstruct(err) {
 		return nil, nil
 	}
 	if err == nil {
@@ -161,7 +161,7 @@ func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Obje
 			obj, err = w.patch(ctx, c)
 			return obj, r, err
 		}
-		if !apistatus.IsRefused(err) || apistatus.IsReplaced(err) {
+		if !apistatus.MayObstruct(err) || apistatus.IsReplaced(err) {
 			return nil, r, err
 		}
 		causes := apistatus.Causes(err)

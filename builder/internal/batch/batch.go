@@ -63,7 +63,8 @@ const (
 
 func reachOf(err error) reach {
 	switch {
-	case failure.IsTerminal(err), errors.Is(err, failure.ErrNotOwned), apierrors.IsConflict(err), apistatus.IsDenied(err):
+	case failure.IsTerminal(err), errors.Is(err, failure.ErrNotOwned), apierrors.IsConflict(err), apistatus.IsDenied(err),
+		apistatus.IsDuplicateNodePort(err):
 		return reachesOne
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), meta.IsNoMatchError(err), apistatus.IsWebhookBroken(err):
 		return reachesKind

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
@@ -105,6 +106,7 @@ func TestReach(t *testing.T) {
 		"conflict":       {of(conflict), reachesOne},
 		"not owned":      {of(failure.ErrNotOwned), reachesOne},
 		"denied":         {of(denied(403, `admission webhook "x" denied the request: no`)), reachesOne},
+		"node port":      {of(&apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Message: "duplicate nodePort: {TCP 30000}"}}), reachesOne},
 		"quota":          {of(full), reachesKind},
 		"namespace":      {of(apierrors.NewNotFound(pods, "p")), reachesKind},
 		"no kind":        {of(&meta.NoKindMatchError{}), reachesKind},

@@ -8,6 +8,7 @@
 //
 // A plan is expensive if it takes 5 ms of wall-clock time, so a process without CPU can also take a cheap plan for one.
 //
-// Invariant: a namespace without a recent expensive plan waits only for its own first plan, and an expensive namespace never becomes a
-// cheap one by waiting. The record is in memory only: a new process learns it from each namespace's first plan.
+// Invariant: a namespace without a recent expensive plan waits only for a plan of its own, the first one or the first after it was
+// expensive. An expensive namespace never becomes a cheap one by waiting, as long as its owners retry. The record is in memory only: a
+// new process learns it from each namespace's first plan.
 package fairshare

@@ -19,7 +19,7 @@ const (
 	// grace is how late a waiting namespace may retry before others overtake it. A busy process takes that long to get to an owner. After
 	// maxWait the namespace loses its place, because its owner may be gone.
 	grace = 100 * time.Millisecond
-	// maxNamespaces is the number of recorded namespaces above which those without a recent plan are dropped.
+	// maxNamespaces is the number of recorded namespaces above which those that limit no plan now are dropped.
 	maxNamespaces = 4096
 )
 
@@ -53,6 +53,7 @@ func New(cpus int) *Limiter {
 type Slot struct {
 	limiter *Limiter // nil: it has ended, or isn't limited
 	usage   *usage
+	began   time.Time
 }
 
 // Begin returns the slot of a plan of a namespace if it may run now, otherwise the delay until the next attempt.
@@ -80,7 +81,7 @@ func (l *Limiter) Begin(namespace string, now time.Time) (Slot, time.Duration) {
 	}
 	u.running++
 	u.retry, u.delayed = time.Time{}, 0
-	return Slot{l, u}, 0
+	return Slot{l, u, now}, 0
 }
 
 // isExpensive reports whether the plans of a namespace are limited.
@@ -90,12 +91,7 @@ func (u *usage) isExpensive(now time.Time) bool {
 
 // place returns how many namespaces have waited longer than an expensive one. If there is no place for its plan, it waits from now on.
 func (l *Limiter) place(u *usage, now time.Time) int {
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *usage) bool {
-		if w != u && (now.Sub(w.retry) > maxWait || w.retry.Sub(now) > maxWait) { // or the clock was set back
-			w.waits = false
-		}
-		return !w.waits
-	})
+	l.dropGone(u, now)
 	if !u.waits {
 		u.waits = true
 		l.waiting = append(l.waiting, u)
@@ -112,6 +108,16 @@ func (l *Limiter) place(u *usage, now time.Time) int {
 	return place
 }
 
+// dropGone removes the waiting namespaces, except one, whose owners don't retry any more.
+func (l *Limiter) dropGone(except *usage, now time.Time) {
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *usage) bool {
+		if w != except && (now.Sub(w.retry) > maxWait || w.retry.Sub(now) > maxWait) { // or the clock was set back
+			w.waits = false
+		}
+		return !w.waits
+	})
+}
+
 // delay returns the delay of an owner whose namespace has a place among those that wait. The first owner that asks retries soon, so that
 // a free slot is used, and the others after it.
 func (u *usage) delay(place int, now time.Time) time.Duration {
@@ -124,23 +130,27 @@ func (u *usage) delay(place int, now time.Time) time.Duration {
 	return min(u.retry.Sub(now)+time.Duration(u.delayed)*retryAfter, maxWait)
 }
 
-// End ends the plan, which took so long. Only the first call of End or Release has an effect.
+// End ends a plan of the given duration. Only the first call of End or Release has an effect.
 func (s *Slot) End(took time.Duration, now time.Time) {
-	l, u := s.limiter, s.usage
-	if l == nil {
-		return
-	}
-	s.Release()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	u.known = true
-	if took >= expensive {
-		u.expensive = now
-	}
+	s.release(func(u *usage, _ bool) {
+		u.known = true
+		if took >= expensive {
+			u.expensive = now
+		}
+	})
 }
 
 // Release gives up the slot of a plan that hasn't run.
 func (s *Slot) Release() {
+	s.release(func(u *usage, limited bool) {
+		if limited { // the namespace may have been expensive only because it waited
+			u.expensive = s.began
+		}
+	})
+}
+
+// release gives up the slot and records what is known now. limited is true if the plan counted as an expensive one.
+func (s *Slot) release(record func(u *usage, limited bool)) {
 	l, u := s.limiter, s.usage
 	if l == nil {
 		return
@@ -148,11 +158,13 @@ func (s *Slot) Release() {
 	s.limiter = nil
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	limited := u.limited
 	u.running--
-	if u.limited {
+	if limited {
 		u.limited = false
 		l.running--
 	}
+	record(u, limited)
 }
 
 // of returns the record of a namespace. If there are too many it drops those that don't limit anything now.
@@ -160,6 +172,7 @@ func (l *Limiter) of(namespace string, now time.Time) *usage {
 	u := l.namespaces[namespace]
 	if u == nil {
 		if len(l.namespaces) >= maxNamespaces {
+			l.dropGone(nil, now)
 			for name, other := range l.namespaces {
 				if other.running == 0 && !other.isExpensive(now) {
 					delete(l.namespaces, name)

@@ -176,6 +176,24 @@ func TestAReleasedSlotTeachesNothing(t *testing.T) {
 	assert.Zero(t, wait(l, "new", start))
 }
 
+// A namespace waits for more than the time for which a plan makes it expensive, and its plan then doesn't run.
+func TestAReleasedSlotLeavesANamespaceExpensive(t *testing.T) {
+	l := New(2)
+	plan(t, l, "waits", time.Second, start)
+	plan(t, l, "busy", time.Second, start)
+	busy, _ := begin(l, "busy", start)
+	now := start
+	for ; now.Before(start.Add(2 * remembered)); now = now.Add(maxWait / 2) {
+		require.NotZero(t, wait(l, "waits", now))
+	}
+	busy.End(2*remembered, now)
+	slot, delay := begin(l, "waits", now)
+	require.Zero(t, delay)
+	slot.Release()
+	require.Zero(t, wait(l, "waits", now))
+	assert.NotZero(t, wait(l, "busy", now), "the plan of the other has the only slot")
+}
+
 func TestDelayedOwnersRetryOneAfterAnother(t *testing.T) {
 	l := New(2)
 	plan(t, l, "a", time.Second, start)
@@ -218,6 +236,21 @@ func TestNamespacesAreForgotten(t *testing.T) {
 	}
 	assert.LessOrEqual(t, len(l.namespaces), maxNamespaces+1)
 	assert.NotZero(t, wait(l, "running", start))
+}
+
+func TestNamespacesThatWaitedAreForgotten(t *testing.T) {
+	l := New(2)
+	plan(t, l, "busy", time.Second, start)
+	busy, _ := begin(l, "busy", start)
+	for i := range maxNamespaces + 1 {
+		plan(t, l, fmt.Sprint(i), time.Second, start)
+		require.NotZero(t, wait(l, fmt.Sprint(i), start))
+	}
+	busy.End(time.Second, start)
+	require.Zero(t, wait(l, "new", start.Add(time.Hour)))
+	assert.Less(t, len(l.namespaces), 10)
+	waiting := len(l.waiting) // Empty would print thousands
+	assert.Zero(t, waiting)
 }
 
 func TestANilLimiterLetsAllRun(t *testing.T) {

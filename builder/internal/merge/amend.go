@@ -51,16 +51,17 @@ func (a *Amended) direct(steps []step) bool {
 	return false
 }
 
-// Widen removes undesired fields around a desired field that the API server refused: first the alternatives that the message names and
-// the list elements with the same value, then all in the smallest struct, list element or list around it, with each call in a wider
-// one. It never removes a desired field. It reports whether there was anything left to remove.
+// Widen removes undesired fields around a desired field that the API server refused: first the same key in another map, then the
+// alternatives that the message names and the list elements with the same value, then all in the smallest struct, list element or list
+// around it, with each call in a wider one. It never removes a desired, a fixed or an ignored field. It reports whether there was
+// anything left to remove.
 func (a *Amended) Widen(field, message string) bool {
 	steps, key := stepsOf(field), shape(field)
 	if len(steps) == 0 {
 		return a.widenWhole(message)
 	}
 	spots := a.spots(steps)
-	if a.namesake(spots, steps, message) {
+	if a.removeDuplicateKey(spots, steps, message) {
 		return true
 	}
 	for ; ; a.tried[key]++ {
@@ -127,9 +128,9 @@ func valueOf(spots []spot, steps []step) any {
 	return spots[len(steps)].object
 }
 
-// namesake removes an undesired entry of the same key in another map, which the message names: a ConfigMap has a key in data or in
-// binaryData. It reports whether there was one.
-func (a *Amended) namesake(spots []spot, steps []step, message string) bool {
+// removeDuplicateKey removes an undesired entry of the same key in another map, which the message names: a ConfigMap has a key in data or
+// in binaryData. It reports whether there was one.
+func (a *Amended) removeDuplicateKey(spots []spot, steps []step, message string) bool {
 	for i := min(len(spots), len(steps)-1) - 1; i >= 0; i-- {
 		for _, name := range slices.Sorted(maps.Keys(fields(spots[i].object))) {
 			if name == steps[i].name || i == 0 && !isContent(name) || !mentions(message, name) {
@@ -138,8 +139,8 @@ func (a *Amended) namesake(spots []spot, steps []step, message string) bool {
 			place := slices.Concat(steps[:i], []step{{name, -1}}, steps[i+1:])
 			others := a.spots(place)
 			last := others[len(others)-1]
-			passesList := slices.ContainsFunc(others[i+1:], func(s spot) bool { return isList(s.object) })
-			if len(others) == len(place)+1 && !passesList && last.object != nil && last.desired == nil && len(last.ignored) == 0 &&
+			stays := slices.ContainsFunc(others[i+1:], func(s spot) bool { return isList(s.object) || s.isIgnoredOrFixed() })
+			if len(others) == len(place)+1 && !stays && last.object != nil && last.desired == nil && len(last.ignored) == 0 &&
 				a.remove(place, last) {
 				return true
 			}
@@ -153,7 +154,7 @@ func isContent(name string) bool {
 	return !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, name)
 }
 
-// withoutTwins returns a list without the undesired elements that share with a desired one what may be only once.
+// withoutTwins returns a list without the undesired elements that have a value of a desired one that must be unique.
 func (a *Amended) withoutTwins(s spot, isTwin func(element any) bool) any {
 	keys := keysOf(s.owned)
 	if keys == nil {
@@ -205,8 +206,11 @@ type spot struct {
 	ignored                      []paths.Path
 }
 
-func (s spot) isKept() bool {
-	return s.isFixed || !s.fixed.Empty() || slices.ContainsFunc(s.ignored, func(p paths.Path) bool { return len(p) == 0 })
+func (s spot) isKept() bool { return s.isIgnoredOrFixed() || !s.fixed.Empty() }
+
+// isIgnoredOrFixed reports whether the value as a whole is ignored or fixed, and so is all that is in it.
+func (s spot) isIgnoredOrFixed() bool {
+	return s.isFixed || slices.ContainsFunc(s.ignored, func(p paths.Path) bool { return len(p) == 0 })
 }
 
 // spots are the positions from the object itself to the field, as far as the object, or the live one, has them.

@@ -79,7 +79,8 @@ func (m *merger) list(n node, keys []string) any {
 	return out
 }
 
-// element returns the merged element of a list with keys. An element without a manager stays.
+// element returns the merged element of a list with keys. An undesired element goes if only the builder owns it; of one that another
+// manager owns as well the other's part stays.
 func (m *merger) element(n node, keys []string) any {
 	switch {
 	case n.isIgnored(): // the desired one may lack a key that the path names, and be desired for that

@@ -196,7 +196,7 @@ func (m *merger) unowned(n node, isMap bool) any {
 	switch {
 	case m.Fresh == nil, reflect.DeepEqual(n.live, n.fresh), m.Unique(n.at, n.fresh):
 		return n.live
-	case isMap && (freshIsMap && !hasMore(n.fresh, n.live) || len(n.ignored) > 0):
+	case isMap && (freshIsMap && !hasMore(n.fresh, n.live) || len(n.ignored) > 0 || m.hasFixed(n.at)):
 		return m.maps(n)
 	case len(n.ignored) > 0:
 		return n.live
@@ -214,6 +214,15 @@ func hasMore(one, other any) bool {
 		}
 	}
 	return false
+}
+
+// hasFixed reports whether a fixed field is in a value.
+func (m *merger) hasFixed(at fieldpath.Path) bool {
+	in := m.Fixed
+	for _, element := range at {
+		in = in.WithPrefix(element)
+	}
+	return !in.Empty()
 }
 
 func (m *merger) release(n node) {
@@ -265,12 +274,14 @@ func (m *merger) maps(n node) any {
 }
 
 // withoutChoices removes the unmanaged texts of a struct from which the merge removes a field that a fresh object has by default. The API
-// server may set the two only together: the type of an update strategy, and the settings of that type.
+// server may set the two only together: the type of an update strategy, and the settings of that type. It also sets the other texts
+// again, to the values that they have in the fresh object.
 func (m *merger) withoutChoices(n node, out map[string]any) {
 	for name, value := range out {
 		c := n.child(fieldpath.PathElement{FieldName: &name})
 		text, isText := value.(string)
-		if isText && c.isUnmanaged() && c.fresh == text && len(n.inField(name)) == 0 && !m.plain(name, text, fields(n.desired)) {
+		stays := m.Fixed.Has(c.at) || len(n.inField(name)) > 0
+		if isText && !stays && c.isUnmanaged() && c.fresh == text && !m.plain(name, text, fields(n.desired)) {
 			delete(out, name)
 			m.Stale = true
 		}

@@ -37,9 +37,10 @@ func objectsOf(t *testing.T, live, desired, fresh, ours, others string) Objects 
 	return Objects{
 		Live: parse(t, live), Desired: parse(t, desired), Fresh: parse(t, fresh), Ours: set(t, ours), Others: set(t, others),
 		Release: true,
-		Fixed:   fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas")),
-		Unique:  func(at fieldpath.Path, _ any) bool { return strings.HasSuffix(at.String(), "clusterIP") },
-		Plain:   func(name string, value any, _ map[string]any) bool { return name == "plain" },
+		Fixed: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "replicas"), fieldpath.MakePathOrDie("spec", "e", "replicas"),
+			fieldpath.MakePathOrDie("spec", "w", "type")),
+		Unique: func(at fieldpath.Path, _ any) bool { return strings.HasSuffix(at.String(), "clusterIP") },
+		Plain:  func(name string, value any, _ map[string]any) bool { return name == "plain" },
 	}
 }
 
@@ -93,6 +94,14 @@ func TestRun(t *testing.T) {
 		"default that grows": {
 			live: "{spec: {a: 1, d: {x: y}}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, d: {x: y, z: z}}}", ours: `{"f:spec":{"f:a":{}}}`, stale: true,
 			want: "{spec: {a: 2}}",
+		},
+		"default that grows around a fixed field": {
+			live: "{spec: {a: 1, e: {replicas: 5}}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, e: {replicas: 1, z: z}}}",
+			ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, e: {replicas: 5}}}",
+		},
+		"fixed choice": {
+			live: "{spec: {w: {type: R, r: {p: 2}}}}", desired: "{spec: {w: {}}}", fresh: "{spec: {w: {type: R, r: {p: 0}}}}",
+			ours: `{"f:spec":{"f:w":{".":{},"f:r":{".":{},"f:p":{}}}}}`, want: "{spec: {w: {type: R}}}", mayDerive: true,
 		},
 		"default goes":       {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2}}", stale: true},
 		"default of another": {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2}}", ours: `{"f:spec":{"f:a":{}}}`, others: `{"f:spec":{"f:d":{}}}`, want: "{spec: {a: 2, d: 5}}"},
@@ -166,6 +175,7 @@ func TestAmend(t *testing.T) {
 	const union = `{"f:spec":{"f:kind":{".":{},"f:theirs":{".":{},"f:x":{}},"f:note":{}},"f:replicas":{},"f:far":{}}}`
 	cases := map[string]struct {
 		live, desired, ours, others string
+		ignored                     string
 		faults                      []string
 		message                     string
 		want                        []string // of each step, until there is none
@@ -236,6 +246,10 @@ func TestAmend(t *testing.T) {
 			faults: []string{"data[a]"}, message: `Invalid value: "a": duplicate of key present in more`,
 			want: []string{`{data: {a: "1", b: "1"}, more: {b: y}, other: {a: z}}`},
 		},
+		"the same key in an ignored map": {
+			live: `{data: {b: "1"}, more: {a: x, b: y}}`, desired: `{data: {a: "1", b: "1"}}`, others: `{"f:more":{"f:a":{},"f:b":{}}}`,
+			ignored: "more", faults: []string{"data[a]"}, message: `Invalid value: "a": duplicate of key present in more`,
+		},
 		"elements with a value that the message names": {
 			live:    "{spec: {ports: [{port: 81, name: p, node: 7}, {port: 82, name: q, node: 8}]}}",
 			desired: "{spec: {ports: [{port: 80, name: a, node: 7}]}}", others: ports,
@@ -250,6 +264,11 @@ func TestAmend(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			o := objectsOf(t, c.live, c.desired, "", c.ours, c.others)
+			if c.ignored != "" {
+				path, err := paths.Parse(c.ignored)
+				require.NoError(t, err)
+				o.Ignored = []paths.Path{path}
+			}
 			a := Amend(o, Run(o))
 			for _, want := range c.want {
 				assert.True(t, a.Direct(c.faults) || a.Widen(c.faults[0], c.message))

@@ -200,6 +200,23 @@ func TestNodePortOfAnEditedPort(t *testing.T) {
 	w.mustWant(false, "put back", s, recreate)
 }
 
+// A node port that the plan itself has twice is an error about the Service, which stays.
+func TestNodePortTwiceInAPlan(t *testing.T) {
+	w := newWorld(t)
+	recreate := builder.RecreateImmutable("")
+	s := serviceOf(corev1.ServicePort{Name: "p", Port: 80}, corev1.ServicePort{Name: "q", Port: 90})
+	s.Spec.Type = corev1.ServiceTypeNodePort
+	w.mustWant(true, "create", s, recreate)
+	before := w.get(s).(*corev1.Service)
+	for i := range s.Spec.Ports {
+		s.Spec.Ports[i].NodePort = before.Spec.Ports[0].NodePort
+	}
+	_, err := w.engine.For(w.owner).Object(s, recreate).Reconcile(w.ctx)
+	assert.ErrorContains(t, err, "duplicate nodePort")
+	assert.False(t, builder.IsTerminal(err))
+	assert.Equal(t, before.UID, w.get(s).GetUID())
+}
+
 // An element that another writer applies as well stays valid when it is no longer desired: the object is never deleted.
 func TestElementThatAnotherWriterAppliesToo(t *testing.T) {
 	port := func(name string, port int32) corev1.ServicePort { return corev1.ServicePort{Name: name, Port: port} }
