@@ -1,5 +1,5 @@
 // The graph's view: the canvas with its buttons, its map and its keyboard.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { count, now, time } from "../format.ts";
 import { param, route } from "../route.ts";
 import { drawStrip, frameStrip, GraphCanvas } from "./canvas.ts";
@@ -32,7 +32,8 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
     });
   const all = (to: 0 | 1) => setCollapsed(Uint8Array.from(g.layers, (l) => (to && l.count > 1 ? 1 : 0)));
 
-  useEffect(() => {
+  // The effects run before the next key or click comes: those that wait for a painted frame would lose one of them.
+  useLayoutEffect(() => {
     const shrunk = collapsed.length === g.layers.length ? collapsed : collapsedAtFirst(model);
     if (shrunk !== collapsed) setCollapsed(shrunk);
     const v = (view.current = new GraphCanvas(canvas.current!, model, shrunk, {
@@ -53,25 +54,25 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
   }, [model]);
 
   const version = flow.version.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const v = view.current!;
     v.invalidate();
     if (strip.current) drawStrip(strip.current, v);
   }, [version]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (view.current && view.current.layout.collapsed !== collapsed) view.current.collapse(collapsed);
   }, [collapsed]);
 
   const node = param("node");
-  useEffect(() => {
+  useLayoutEffect(() => {
     const v = view.current!;
-    v.selected = model.index.get(node) ?? -1;
+    if (node) v.selected = model.index.get(node) ?? -1; // and stays when its drawer closes: the keyboard goes on from there
     v.invalidate();
   }, [node, model]);
 
   const q = param("q").toLowerCase();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const v = view.current!;
     const list: number[] = [];
     const match = q ? new Uint8Array(model.n) : undefined;
@@ -88,7 +89,7 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
     setFound({ list, at: -1 });
   }, [q, model]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const v = view.current!;
     v.critical = critical ? timesOf(model, time(flow.row.peek()?.started), now.peek()).critical : undefined;
     v.invalidate();
@@ -114,7 +115,7 @@ export function GraphView({ flow, model, open }: { flow: FlowWatch; model: FlowM
     setFound({ ...found, at });
     reveal(found.list[at]!);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const key = (e: KeyboardEvent) => {
       const search = document.querySelector<HTMLInputElement>("[data-search]");
       if (e.target === search && e.key === "Enter") step(e.shiftKey ? -1 : 1);

@@ -1,6 +1,6 @@
 // Small parts that every screen uses.
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { clock, count, since, toneOf } from "../format.ts";
 import type { Counts, Row, Tone } from "../types.ts";
@@ -175,7 +175,7 @@ export const question = signal<{ text: string; button: string; yes(): void } | u
 export function Confirm() {
   const ref = useRef<HTMLDialogElement>(null);
   const q = question.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (q) ref.current?.showModal();
     else ref.current?.close();
   }, [q]);

@@ -1,5 +1,5 @@
 // The drawer beside a flow: one node, or the flow itself.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { watchDetail } from "../detail.ts";
 import { param, setParams } from "../route.ts";
 import { may } from "../session.ts";
@@ -27,7 +27,8 @@ export function Drawer(p: Props) {
   const d = detail.data.value;
   const state = detail.stream.state.value;
   const close = () => setParams({ node: "", tab: "", wide: "" });
-  useEffect(() => {
+  // Before the drawer can be seen: a useEffect comes after a painted frame, and a fast Escape would be lost.
+  useLayoutEffect(() => {
     const key = (e: KeyboardEvent) => {
       if (e.key === "Escape" && !document.querySelector("dialog[open]")) close();
     };
