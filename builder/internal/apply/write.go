@@ -198,7 +198,7 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 		}
 	}
 	d.fields["metadata"].(map[string]any)["uid"] = string(w.Observed.GetUID())
-	if w.adopts {
+	if w.adopts || w.isServiceWritten() {
 		onlyAsObserved(d.fields, w.Observed)
 	}
 	body, err := json.Marshal(d.fields)
@@ -213,6 +213,15 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	obj.SetName(d.Key.Name)
 	// Patch and not Apply: the client decodes the reply into the type that the cache holds, so that reads wait for this write.
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(c.Name), client.ForceOwnership)
+}
+
+// isServiceWritten reports whether the object is a Service that this pass has already written. The API server begins an update with the
+// object of its cache, which may not show that write yet, and begins again when the storage refuses the old version. For a Service it
+// has allocated the node ports by then, and doesn't release them: they count as taken for minutes, and the update fails. An apply that
+// names the version is told to begin again before it allocates.
+func (w *Write) isServiceWritten() bool {
+	return w.Desired.Kind.GVK == corev1.SchemeGroupVersion.WithKind("Service") &&
+		w.Observed.GetResourceVersion() != w.initial.GetResourceVersion()
 }
 
 // takesOver reports whether the engine may have to take over managed fields of the object first.

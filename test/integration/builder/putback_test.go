@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -198,6 +199,35 @@ func TestNodePortOfAnEditedPort(t *testing.T) {
 	assert.Contains(t, got, int32(100), "what isn't in the way stays")
 	assert.NotContains(t, got, int32(81))
 	w.mustWant(false, "put back", s, recreate)
+}
+
+// An apply right after another write of the same pass must not meet the API server's cache before that write: for a Service, the
+// server would allocate the node port for the old version, begin again with the new one, and find the port allocated, for minutes.
+func TestNodePortAfterFieldsAreTakenOver(t *testing.T) {
+	w := newWorld(t)
+	for i := range 40 {
+		s := serviceOf(corev1.ServicePort{Name: "p", Port: 80})
+		s.Name = fmt.Sprintf("s-%d", i)
+		w.mustWant(true, "create", s)
+		edit := s.DeepCopy()
+		edit.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
+		require.NoError(t, w.drift(w.get(s), edit, "update"))
+		w.settle(s)
+		s.Spec.Type = corev1.ServiceTypeNodePort
+		s.Spec.Ports[0].NodePort = w.freeNodePort()
+		w.mustWant(true, "a node port", s)
+		w.mustWant(false, "again", s)
+	}
+}
+
+// freeNodePort returns the node port of a Service that is gone.
+func (w *world) freeNodePort() int32 {
+	w.t.Helper()
+	s := serviceOf(corev1.ServicePort{Name: "p", Port: 80})
+	s.Namespace, s.Name, s.Spec.Type = w.ns, "gone", corev1.ServiceTypeNodePort
+	require.NoError(w.t, w.live.Create(w.ctx, s))
+	require.NoError(w.t, w.live.Delete(w.ctx, s))
+	return s.Spec.Ports[0].NodePort
 }
 
 // A node port that the plan itself has twice is an error about the Service, which stays.

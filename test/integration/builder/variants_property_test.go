@@ -192,6 +192,10 @@ func asJSON(obj any) string {
 func TestHistoryOfEveryKind(t *testing.T) {
 	w, v := newProperty(t, rand.Uint64())
 	for kind, variant := range w.makers(v) {
+		most := 6
+		if strings.HasSuffix(kind, "/wide") {
+			most = 10 // an apply that loses a struct without a field is repeated, and each of the two may be refused at first
+		}
 		t.Run(kind, func(t *testing.T) {
 			w := *w
 			w.t = t
@@ -205,7 +209,7 @@ func TestHistoryOfEveryKind(t *testing.T) {
 					story += "\n" + asJSON(desired)
 					_, writes, err := w.brings(desired)
 					require.NoError(t, err, story)
-					require.LessOrEqual(t, writes, 6, story)
+					require.LessOrEqual(t, writes, most, "%v\n%s", w.sent.all(), story)
 					require.Equal(t, before, w.get(desired).GetUID(), story)
 					require.Equal(t, comparable(specOf(t, w.fresh(desired))), comparable(specOf(t, w.get(desired))), story)
 					_, writes, err = w.brings(desired)
