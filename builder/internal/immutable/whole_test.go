@@ -32,3 +32,16 @@ func TestFaultOfTheWholeObject(t *testing.T) {
 	assert.Equal(t, []string{`spec.grow (is "5", desired "1")`}, texts)
 	assert.Equal(t, "the object", Differences(causes, object(1), nil, false)[0].String())
 }
+
+// A name that isn't found is about what the object would be, and no immutable field.
+func TestFaultThatIsNoChange(t *testing.T) {
+	path := fieldpath.MakePathOrDie("spec", "volumes")
+	for cause, want := range map[metav1.CauseType]bool{
+		metav1.CauseTypeFieldValueInvalid: true, metav1.CauseTypeForbidden: true, metav1.CauseTypeFieldValueRequired: true,
+		metav1.CauseTypeFieldValueNotFound: false, metav1.CauseTypeFieldValueDuplicate: false,
+	} {
+		causes := []metav1.StatusCause{{Type: cause, Field: "spec.volumes[0].name"}}
+		_, isOurs := ByOthers(causes, merge.Objects{}, []merge.Difference{{Path: path}}, true)
+		assert.Equal(t, want, isOurs, cause)
+	}
+}

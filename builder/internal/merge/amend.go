@@ -27,8 +27,9 @@ func Amend(from Objects, merged Result) *Amended {
 	return &Amended{Object: merged.Object, Released: merged.Released, from: from, tried: map[string]int{}}
 }
 
-// Direct changes the object at refused fields that aren't desired: it removes them, with the whole undesired part around them. It
-// restores a live, undesired field that can't be removed, without a manager. It reports whether there was such a field.
+// Direct changes the object at refused fields that aren't desired: it removes them, with the smallest undesired list element around
+// them, or else with the whole undesired part. It restores a live, undesired field that can't be removed, without a manager. It reports
+// whether there was such a field.
 func (a *Amended) Direct(faults []string) bool {
 	done := false
 	for _, fault := range slices.Backward(faults) { // so that the indexes in lists stay valid
@@ -43,10 +44,20 @@ func (a *Amended) direct(steps []step) bool {
 	if len(spots) == len(steps)+1 && last.object == nil && last.desired == nil && last.live != nil && last.fresh == nil {
 		return a.keep(steps, last)
 	}
+	outermost, ends := 0, 0 // of the undesired part: its first step, and the end of the smallest list element in it
 	for i, s := range spots[1:] {
-		if s.desired == nil && s.object != nil {
-			return a.remove(steps[:i+1], s)
+		if s.desired != nil || s.object == nil {
+			continue
 		}
+		if outermost == 0 {
+			outermost = i + 1
+		}
+		if steps[i].index >= 0 {
+			ends = i + 1
+		}
+	}
+	if i := max(outermost, ends); i > 0 {
+		return a.remove(steps[:i], spots[i])
 	}
 	return false
 }

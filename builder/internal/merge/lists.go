@@ -79,8 +79,8 @@ func (m *merger) list(n node, keys []string) any {
 	return out
 }
 
-// element returns the merged element of a list with keys. An undesired element goes if only the builder owns it; of one that another
-// manager owns as well the other's part stays.
+// element returns the merged element of a list with keys. An undesired element of the builder goes, as an apply removes it, also with
+// fields in it that another manager has changed. Of an element that another manager owns itself, the other's part stays.
 func (m *merger) element(n node, keys []string) any {
 	switch {
 	case n.isIgnored(): // the desired one may lack a key that the path names, and be desired for that
@@ -92,7 +92,7 @@ func (m *merger) element(n node, keys []string) any {
 		return n.live
 	case !n.ownedByUs() || len(n.ignored) > 0 || m.Drift:
 		return n.live
-	case n.ownedByOthers():
+	case n.isOthers:
 		return m.shared(n, keys)
 	default:
 		m.Differences = append(m.Differences, Difference{Path: n.at})

@@ -84,7 +84,11 @@ func TestRun(t *testing.T) {
 		},
 		"element whose key only one has": {
 			live: "{spec: {ports: [{port: 80, protocol: TCP, name: p}]}}", desired: "{spec: {ports: []}}", ours: port80, mayDerive: true,
-			others: `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{"f:x":{}}}}}`, want: "{spec: {ports: [{port: 80, protocol: TCP}]}}",
+			others: `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:x":{}}}}}`, want: "{spec: {ports: [{port: 80, protocol: TCP}]}}",
+		},
+		"element that another has only changed": {
+			live: "{spec: {ports: [{port: 80, protocol: TCP, name: p, x: 1}]}}", desired: "{spec: {ports: []}}", ours: port80,
+			others: `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{"f:x":{}}}}}`, want: "{spec: {ports: []}}",
 		},
 		"default stays": {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, d: 5}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, d: 5}}"},
 		"struct that comes back with the choice beside it": {
@@ -198,6 +202,11 @@ func TestAmend(t *testing.T) {
 			live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81,
 			faults: []string{"spec.ports[0].name"}, want: []string{"{spec: {ports: [{port: 80, name: p}]}}"},
 		},
+		"the smallest element of an undesired one": {
+			live:    "{spec: {c: [{name: ours}, {name: theirs, ports: [{port: 1, host: 2}, {port: 3}]}]}}",
+			desired: "{spec: {c: [{name: ours}]}}", others: nested, faults: []string{"spec.c[1].ports[0].host"},
+			want: []string{"{spec: {c: [{name: ours}, {name: theirs, ports: [{port: 3}]}]}}"},
+		},
 		"an element beside the one at fault": {
 			live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81,
 			faults: []string{"spec.ports[1].name"}, want: []string{"{spec: {ports: [{port: 80, name: p}]}}"},
@@ -274,7 +283,7 @@ func TestAmend(t *testing.T) {
 				assert.True(t, a.Direct(c.faults) || a.Widen(c.faults[0], c.message))
 				assert.Equal(t, parse(t, want), a.Object)
 			}
-			if name != "what isn't desired" && name != "a key that is a number" && name != "an element" && name != "one that can't be removed" {
+			if name != "what isn't desired" && !strings.HasPrefix(name, "the smallest") && name != "a key that is a number" && name != "an element" && name != "one that can't be removed" {
 				assert.False(t, a.Widen(c.faults[0], c.message))
 			}
 		})

@@ -357,3 +357,29 @@ func TestClaimOfADefaultClass(t *testing.T) {
 		w.mustWant(false, "as desired", claim, recreate)
 	}
 }
+
+// Another writer's container may need a volume of the plan's. When the plan drops the volume, that mount goes, and nothing else.
+func TestVolumeThatAnotherWritersContainerMounts(t *testing.T) {
+	w := newWorld(t)
+	recreate := builder.RecreateImmutable("")
+	d := webDeployment()
+	d.Spec.Template.Spec.Volumes = []corev1.Volume{
+		{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}}, {Name: "w"},
+	}
+	w.mustWant(true, "create", d, recreate)
+	before := w.get(d).GetUID()
+	w.edit(d, func(o client.Object) {
+		pod := &o.(*appsv1.Deployment).Spec.Template.Spec
+		pod.Volumes[0].EmptyDir.SizeLimit = new(resource.MustParse("1Gi"))
+		pod.Containers = append(pod.Containers, corev1.Container{
+			Name: "theirs", Image: "i", VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v"}, {Name: "w", MountPath: "/w"}},
+		})
+	})
+	d.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "w"}}
+	w.mustWant(true, "without the volume", d, recreate)
+	after := w.get(d).(*appsv1.Deployment)
+	assert.Equal(t, before, after.GetUID())
+	require.Len(t, after.Spec.Template.Spec.Containers, 2)
+	assert.Equal(t, []corev1.VolumeMount{{Name: "w", MountPath: "/w"}}, after.Spec.Template.Spec.Containers[1].VolumeMounts)
+	w.mustWant(false, "again", d, recreate)
+}

@@ -136,18 +136,19 @@ func TestDriftOfEveryKind(t *testing.T) {
 				} else {
 					require.NoError(t, err)
 				}
-				what := func() string { return fmt.Sprintf("%s of\n%s\nover\n%s", how, asJSON(edit), asJSON(desired)) }
+				what := fmt.Sprintf("%s of\n%s\nover\n%s", how, asJSON(edit), asJSON(desired))
 				_, _, err = w.brings(desired)
-				require.NoError(t, err, "%s", what())
+				require.NoError(t, err, "%s", what)
 				after := w.get(desired)
-				require.Equal(t, before.GetUID(), after.GetUID(), "%s", what())
+				require.Equal(t, before.GetUID(), after.GetUID(), "%s", what)
 				_, writes, err := w.brings(desired)
 				require.NoError(t, err)
-				require.Zero(t, writes, "%s\nis\n%s", what(), asJSON(after))
+				require.Zero(t, writes, "%s\nis\n%s", what, asJSON(after))
 				desired = v.named(variant(), desired.GetName())
 				_, _, err = w.brings(desired)
-				require.NoError(t, err, "%s\nthen\n%s", what(), asJSON(desired))
-				require.Equal(t, before.GetUID(), w.get(desired).GetUID(), "%s\nthen\n%s", what(), asJSON(desired))
+				then := fmt.Sprintf("%s\nthen\n%s\nby %v", what, asJSON(desired), w.sent.all())
+				require.NoError(t, err, then)
+				require.Equal(t, before.GetUID(), w.get(desired, then).GetUID(), then)
 			}
 		})
 	}

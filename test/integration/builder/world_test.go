@@ -85,10 +85,11 @@ func (w *world) passFor(b *builder.Builder, objs ...client.Object) (builder.Resu
 }
 
 // get reads an object past the cache, into a new one.
-func (w *world) get(like client.Object) client.Object {
+func (w *world) get(like client.Object, about ...any) client.Object {
+	w.t.Helper()
 	obj := like.DeepCopyObject().(client.Object)
 	obj.SetNamespace(w.ns)
-	require.NoError(w.t, w.live.Get(w.ctx, client.ObjectKeyFromObject(obj), obj))
+	require.NoError(w.t, w.live.Get(w.ctx, client.ObjectKeyFromObject(obj), obj), about...)
 	return obj
 }
 
