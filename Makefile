@@ -161,6 +161,10 @@ suite-operators suite-integration: suite-%:
 suite-programs:
 	@$(SUITE) -name programs -packages "$$(hack/integration-packages.sh programs | xargs)" -- $(QUICK) $(ONE) -timeout 30m
 
+# Go keeps results by a test's flags and what it reads in its module, not by a program outside of it. So the programs that the tests of
+# another module run are in a flag: a -skip that no test matches.
+of_programs = -skip "^$$(cat $(addprefix bin/,$(1)) | sha256sum | cut -c1-16)$$"
+
 suite-localnode:
 	@$(SUITE) -name localnode -C devcluster/cmd/devcluster -packages "./internal/localnode/..." -- $(QUICK) $(RACE)
 
@@ -170,19 +174,18 @@ suite-devcluster:
 # The helper for anyone's tests, with the program of this tree.
 suite-testenv: export DEVCLUSTER_BIN := $(CURDIR)/bin/devcluster
 suite-testenv:
-	@$(SUITE) -name testenv -C devcluster -- $(QUICK) $(ONE)
+	@$(SUITE) -name testenv -C devcluster -- $(QUICK) $(ONE) $(call of_programs,devcluster)
 
-# Go would keep the results, because it doesn't see that bin/armature has changed: it is outside of the module.
 suite-ui:
-	@$(SUITE) -name ui -C ui/browsertest -- $(QUICK) -count=1 -timeout 30m
+	@$(SUITE) -name ui -C ui/browsertest -- $(QUICK) $(call of_programs,armature devcluster) -timeout 30m
 
 # The example with a real PostgreSQL. Where there is none and it can't be installed, postgres.sh says so, and tests that need it are skipped.
 suite-postgres: export DEVCLUSTER_BIN := $(CURDIR)/bin/devcluster
 suite-postgres:
-	@POSTGRES_PROGRAMS=$$(hack/postgres.sh || echo none) $(SUITE) -name postgres -C examples/postgres -- $(QUICK) $(ONE)
+	@POSTGRES_PROGRAMS=$$(hack/postgres.sh || echo none) $(SUITE) -name postgres -C examples/postgres -- $(QUICK) $(ONE) $(call of_programs,devcluster)
 
 suite-bench:
-	@$(SUITE) -name bench -C bench -- $(QUICK) $(ONE) -timeout 30m
+	@$(SUITE) -name bench -C bench -- $(QUICK) $(ONE) $(call of_programs,devcluster) -timeout 30m
 
 suite-gen suite-image suite-deploy suite-monitoring suite-suites suite-purity: suite-%:
 	@$(SUITE) -name $* -C tools/$* -- $(QUICK) -timeout 30m
