@@ -21,7 +21,8 @@ import (
 )
 
 // meetInvalid handles a change that the API server refuses as invalid after all other attempts. The change is one of an immutable
-// field only if the builder itself changes the refused field, and if the API server would accept a new object.
+// field only if the builder itself changes the refused field, if the API server would accept a new object, and if no ignored field is in
+// the way.
 func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *refit) error {
 	d, recreate := w.Desired, w.Desired.recreates()
 	// Keep leaves the whole object as it is, whichever writer has changed it.
@@ -36,6 +37,16 @@ func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *r
 		tried = w.try(ctx, c)
 	}
 	err := tried.err
+	if err == nil && !d.keepsImmutable() {
+		obstructed, err := w.areIgnoredInTheWay(ctx, c, tried.object)
+		if obstructed {
+			err = fmt.Errorf("a field that the child ignores is in the way (%s), and nothing is deleted for it: %w",
+				strings.Join(d.Child.Options.Ignored, ", "), refused)
+		}
+		if err != nil {
+			return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: d.object}
+		}
+	}
 	switch {
 	case err == nil && d.keepsImmutable():
 		w.Action, w.Kept = None, true
@@ -143,7 +154,10 @@ func (w *Write) driftBehind(refused error, r *refit) error {
 		}
 		texts = append(texts, text)
 	}
-	if len(texts) == 0 {
+	switch {
+	case len(texts) == 0 && w.isDesiredChanged():
+		return fmt.Errorf("fields of other writers are in the way, and nothing is deleted for it: %w", refused)
+	case len(texts) == 0:
 		texts = append(texts, "the object")
 	}
 	return fmt.Errorf("%s changed since the last apply, and the API server refuses to change it back; nothing is deleted for it: %w",

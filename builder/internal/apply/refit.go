@@ -150,29 +150,58 @@ func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Obje
 		return nil, nil, err
 	}
 	r.trial = tried
+	obj, err := w.sendAmended(ctx, c, r)
+	switch {
+	case isObstructed(err):
+		return nil, r, refused
+	case err != nil:
+		return nil, r, err
+	}
+	w.fitted(c, r, obj)
+	if !c.DryRun { // a dry run stores nothing that an apply could use
+		obj, err = w.patch(ctx, c)
+	}
+	return obj, r, err
+}
+
+// isObstructed reports whether the API server refused a change for which removing undesired fields may be the remedy.
+func isObstructed(err error) bool { return apistatus.MayObstruct(err) && !apistatus.IsReplaced(err) }
+
+// sendAmended sends a refit, and amends it at the faults that the API server names, until it is accepted or can't be amended any more.
+func (w *Write) sendAmended(ctx context.Context, c *Cluster, r *refit) (client.Object, error) {
 	fewest := math.MaxInt
-	for left := maxRefits; left > 0; left-- {
+	for left := maxRefits; ; left-- {
 		obj, err := w.sendRefit(ctx, c, r)
-		if err == nil {
-			w.fitted(c, r, obj)
-			if c.DryRun {
-				return obj, r, nil // a dry run stores nothing that an apply could use
-			}
-			obj, err = w.patch(ctx, c)
-			return obj, r, err
-		}
-		if !apistatus.MayObstruct(err) || apistatus.IsReplaced(err) {
-			return nil, r, err
+		if !isObstructed(err) {
+			return obj, err
 		}
 		causes := apistatus.Causes(err)
 		if len(causes) < fewest {
 			fewest, left = len(causes), left+1
 		}
-		if !r.amend(causes) {
-			break
+		if left <= 1 || !r.amend(causes) {
+			return nil, err
 		}
 	}
-	return nil, r, refused
+}
+
+// areIgnoredInTheWay reports whether the API server would make a refused change if it could remove the fields that the child ignores. Then
+// these are in the way, and no field is immutable. It costs dry runs.
+func (w *Write) areIgnoredInTheWay(ctx context.Context, c *Cluster, fresh client.Object) (bool, error) {
+	if len(w.Desired.ignored) == 0 {
+		return false, nil
+	}
+	without, desired, dry := *w, *w.Desired, *c
+	desired.ignored, without.Desired, dry.DryRun = nil, &desired, true
+	r, err := without.newRefit(&dry, fresh, true)
+	if err != nil {
+		return false, err
+	}
+	_, err = without.sendAmended(ctx, &dry, r)
+	if isObstructed(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // amend removes the fields that the API server's causes name.
@@ -211,7 +240,11 @@ func (w *Write) sendRefit(ctx context.Context, c *Cluster, r *refit) (client.Obj
 		return nil, err
 	}
 	obj := w.Observed.DeepCopyObject().(client.Object) // the reply is decoded into it
-	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(c.Name))
+	opts := []client.PatchOption{client.FieldOwner(c.Name)}
+	if c.DryRun {
+		opts = append(opts, client.DryRunAll, client.DisableReadYourWritesConsistency) // no cache shows it
+	}
+	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body), opts...)
 }
 
 // notApplied replaces the digest of an object that a refit has changed and that isn't applied yet. After a crash in between, neither

@@ -183,7 +183,7 @@ func (w *Write) apply(ctx context.Context, c *Cluster) error {
 // send applies the desired object. If the API server refuses that because fields of others conflict with it, fit removes these first.
 func (w *Write) send(ctx context.Context, c *Cluster) (client.Object, *refit, error) {
 	obj, err := w.patch(ctx, c)
-	if !apistatus.MayObstruct(err) || apistatus.IsReplaced(err) {
+	if !isObstructed(err) {
 		return obj, nil, err
 	}
 	return w.fit(ctx, c, err)
@@ -205,6 +205,7 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	delete(d.fields["metadata"].(map[string]any), "resourceVersion")
 	obj, err := c.Kinds.Empty(d.Kind)
 	if err != nil {
 		return nil, err

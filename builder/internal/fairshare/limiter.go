@@ -54,6 +54,7 @@ type Slot struct {
 	limiter *Limiter // nil: it has ended, or isn't limited
 	usage   *usage
 	began   time.Time
+	waited  bool // the namespace counted as expensive only because it waited
 }
 
 // Begin returns the slot of a plan of a namespace if it may run now, otherwise the delay until the next attempt.
@@ -65,6 +66,7 @@ func (l *Limiter) Begin(namespace string, now time.Time) (Slot, time.Duration) {
 	defer l.mu.Unlock()
 	u := l.of(namespace, now)
 	limited := u.isExpensive(now)
+	waited := limited && !u.isRemembered(now)
 	if !limited && !u.expensive.IsZero() { // its plans may be cheap now: the next one decides
 		u.expensive, u.known = time.Time{}, false
 	}
@@ -81,12 +83,17 @@ func (l *Limiter) Begin(namespace string, now time.Time) (Slot, time.Duration) {
 	}
 	u.running++
 	u.retry, u.delayed = time.Time{}, 0
-	return Slot{l, u, now}, 0
+	return Slot{l, u, now, waited}, 0
 }
 
 // isExpensive reports whether the plans of a namespace are limited.
 func (u *usage) isExpensive(now time.Time) bool {
-	return u.limited || u.waits || !u.expensive.IsZero() && now.Sub(u.expensive) < remembered
+	return u.limited || u.waits || u.isRemembered(now)
+}
+
+// isRemembered reports whether an expensive plan has ended not long ago.
+func (u *usage) isRemembered(now time.Time) bool {
+	return !u.expensive.IsZero() && now.Sub(u.expensive) < remembered
 }
 
 // place returns how many namespaces have waited longer than an expensive one. If there is no place for its plan, it waits from now on.
@@ -143,7 +150,7 @@ func (s *Slot) End(took time.Duration, now time.Time) {
 // Release gives up the slot of a plan that hasn't run.
 func (s *Slot) Release() {
 	s.release(func(u *usage, limited bool) {
-		if limited { // the namespace may have been expensive only because it waited
+		if limited && s.waited { // the next plan decides, and is limited as this one was
 			u.expensive = s.began
 		}
 	})

@@ -212,6 +212,20 @@ func TestDelayedOwnersRetryOneAfterAnother(t *testing.T) {
 	assert.Equal(t, retryAfter, wait(l, "a", start), "counted again from each plan")
 }
 
+// Passes that end before their plan don't keep a namespace expensive.
+func TestReleasedSlotsDontRemember(t *testing.T) {
+	l := New(2)
+	plan(t, l, "ns", time.Second, start)
+	now := start
+	for range 4 {
+		now = now.Add(remembered / 2)
+		slot, delay := begin(l, "ns", now)
+		require.Zero(t, delay)
+		slot.Release()
+	}
+	assert.False(t, l.namespaces["ns"].isExpensive(now))
+}
+
 // A plan that began when its namespace was cheap ends after another one has made it expensive.
 func TestPlansThatBeganBeforeTheLimitAreNotCounted(t *testing.T) {
 	l := New(2)

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -28,38 +29,68 @@ func Amend(from Objects, merged Result) *Amended {
 }
 
 // Direct changes the object at refused fields that aren't desired: it removes them, with the smallest undesired list element around
-// them, or else with the whole undesired part. It restores a live, undesired field that can't be removed, without a manager. It reports
-// whether there was such a field.
+// them, or else with the whole undesired part. It restores a live, undesired field that can't be removed, without a manager. It leaves
+// what is ignored or fixed. It reports whether there was such a field.
 func (a *Amended) Direct(faults []string) bool {
-	done := false
-	for _, fault := range slices.Backward(faults) { // so that the indexes in lists stay valid
-		done = a.direct(stepsOf(fault)) || done
+	var kept, removed []fault
+	for _, field := range faults {
+		f, keep := a.faultAt(stepsOf(field))
+		isSame := func(other fault) bool { return slices.Equal(f.steps, other.steps) }
+		switch {
+		case f.steps == nil || slices.ContainsFunc(kept, isSame) || slices.ContainsFunc(removed, isSame):
+		case keep:
+			kept = append(kept, f)
+		default:
+			removed = append(removed, f)
+		}
 	}
-	return done
+	for _, f := range kept {
+		a.keep(f.steps, f.spot)
+	}
+	slices.SortStableFunc(removed, func(f, other fault) int { return compareSteps(other.steps, f.steps) }) // so that indexes stay valid
+	for _, f := range removed {
+		a.remove(f.steps, f.spot)
+	}
+	return len(kept)+len(removed) > 0
 }
 
-func (a *Amended) direct(steps []step) bool {
+// fault is the place of an undesired part that a refused field is in.
+type fault struct {
+	steps []step
+	spot
+}
+
+// faultAt returns the place to change because of a refused field, none if the field is desired, ignored or fixed, and whether a live
+// field is to be restored there.
+func (a *Amended) faultAt(steps []step) (f fault, keep bool) {
 	spots := a.spots(steps)
 	last := spots[len(spots)-1]
 	if len(spots) == len(steps)+1 && last.object == nil && last.desired == nil && last.live != nil && last.fresh == nil {
-		return a.keep(steps, last)
+		return fault{steps, last}, true
 	}
-	outermost, ends := 0, 0 // of the undesired part: its first step, and the end of the smallest list element in it
 	for i, s := range spots[1:] {
-		if s.desired != nil || s.object == nil {
-			continue
+		if s.isIgnoredOrFixed() {
+			break
 		}
-		if outermost == 0 {
-			outermost = i + 1
-		}
-		if steps[i].index >= 0 {
-			ends = i + 1
+		isElement := s.at[len(s.at)-1].Key != nil || s.at[len(s.at)-1].Value != nil
+		if s.desired == nil && s.object != nil && (f.steps == nil || isElement) {
+			f = fault{steps[:i+1], s}
 		}
 	}
-	if i := max(outermost, ends); i > 0 {
-		return a.remove(steps[:i], spots[i])
+	if f.steps == nil || f.isKept() || len(f.ignored) > 0 {
+		return fault{}, false
 	}
-	return false
+	return f, false
+}
+
+// compareSteps orders places by their names and indexes, and one before what is in it.
+func compareSteps(one, other []step) int {
+	return slices.CompareFunc(one, other, func(s, t step) int {
+		if s.index >= 0 && t.index >= 0 {
+			return cmp.Compare(s.index, t.index)
+		}
+		return cmp.Compare(s.name, t.name)
+	})
 }
 
 // Widen removes undesired fields around a desired field that the API server refused: first the same key in another map, then the
@@ -302,11 +333,10 @@ func at(l any, i int) any {
 }
 
 // keep restores a field that the API server doesn't let the builder remove.
-func (a *Amended) keep(steps []step, s spot) bool {
+func (a *Amended) keep(steps []step, s spot) {
 	a.Object = rewrite(a.Object, steps, func(any) any { return copied(s.live) }).(map[string]any)
 	a.Released.Insert(s.at)
 	s.owned.Iterate(func(p fieldpath.Path) { a.Released.Insert(append(slices.Clone(s.at), p.Copy()...)) })
-	return true
 }
 
 // remove removes a field that isn't desired.

@@ -383,3 +383,53 @@ func TestVolumeThatAnotherWritersContainerMounts(t *testing.T) {
 	assert.Equal(t, []corev1.VolumeMount{{Name: "w", MountPath: "/w"}}, after.Spec.Template.Spec.Containers[1].VolumeMounts)
 	w.mustWant(false, "again", d, recreate)
 }
+
+// An ignored field may be in the way of a change. Then the change is refused, and the object isn't deleted, as nothing immutable changes.
+func TestIgnoredFieldInTheWay(t *testing.T) {
+	for name, c := range map[string]struct {
+		ignored      string
+		edit, change func(*appsv1.Deployment)
+	}{
+		"of a union": {
+			"spec.strategy.rollingUpdate",
+			func(d *appsv1.Deployment) { d.Spec.Strategy.RollingUpdate.MaxSurge = new(intstr.FromInt32(3)) },
+			func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType },
+		},
+		"beside the changed one": {
+			"spec.template.spec.containers[name=web].securityContext.privileged",
+			func(d *appsv1.Deployment) {
+				d.Spec.Template.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
+			},
+			func(d *appsv1.Deployment) {
+				d.Spec.Template.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{AllowPrivilegeEscalation: new(false)}
+			},
+		},
+		"in an element": {
+			"spec.template.spec.containers[name=theirs]",
+			func(d *appsv1.Deployment) {
+				d.Spec.Template.Spec.Containers = append(d.Spec.Template.Spec.Containers, corev1.Container{
+					Name: "theirs", Image: "i", VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v"}},
+				})
+			},
+			func(d *appsv1.Deployment) { d.Spec.Template.Spec.Volumes = nil },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			options := []builder.ChildOption{builder.RecreateImmutable(""), builder.Ignore(c.ignored)}
+			d := webDeployment()
+			d.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType
+			d.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v"}}
+			w.mustWant(true, "create", d, options...)
+			w.edit(d, func(o client.Object) { c.edit(o.(*appsv1.Deployment)) })
+			before := w.get(d).(*appsv1.Deployment)
+			c.change(d)
+			_, err := w.engine.For(w.owner).Object(d, options...).Reconcile(w.ctx)
+			require.Error(t, err)
+			assert.NotErrorIs(t, err, builder.ErrImmutable)
+			after := w.get(d).(*appsv1.Deployment)
+			assert.Equal(t, before.UID, after.UID)
+			assert.Equal(t, before.Spec, after.Spec)
+		})
+	}
+}
