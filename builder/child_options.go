@@ -85,7 +85,8 @@ func (retain) applyToChild(c *Child) { c.desired.Change().Retain = true }
 // sends the desired value when it creates the object. Afterwards it doesn't compare, write or own the field, so that another desired
 // value changes nothing. If the builder applied the field before, it releases the field with its current value. Default: the builder
 // restores each desired value that another writer changed, and leaves empty fields to others. So Ignore is for fields that need an initial
-// value.
+// value. If the API server refuses another desired value because of an ignored field, such as a strategy's rollingUpdate beside the type
+// Recreate, the pass has an error that says so, and the object stays, also with [RecreateImmutable].
 //
 // A path names fields as they are called in YAML, with dots between them. The key of a map, and the key fields of a list element,
 // stand in brackets:
