@@ -205,7 +205,7 @@ test-ui: build bin/suites ## Open the page of armature ui in a browser: each scr
 test-nodes: ## Run devcluster's tests of nodes with containers; needs Linux and root; not part of test
 	@hack/needs-of-nodes.sh run
 	@$(MAKE) --no-print-directory nodes
-	cd devcluster/cmd/devcluster && go test $(QUICK) -tags nodes -timeout 20m -run TestContainers .
+	go -C devcluster/cmd/devcluster test $(QUICK) -tags nodes -timeout 20m -run TestContainers $(call of_programs,nodes/*) .
 
 test-long: build released-tools bin/suites ## Run what takes minutes by its nature in its full size: properties, fuzz, and tests that ask for it
 	@hack/test-long.sh
