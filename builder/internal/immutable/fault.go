@@ -14,8 +14,8 @@ import (
 )
 
 // ByOthers returns the fields that other writers have changed and that the API server refuses to change back. isOurs is true if only
-// the builder changes the refused fields. With withDesired, for a new desired state, package merge decides which differences are
-// another writer's; without it all are, because the builder restores what it had applied.
+// the builder changes the refused fields, and the refusal may be about a change. With withDesired, for a new desired state, package merge
+// decides which differences are another writer's; without it all are, because the builder restores what it had applied.
 func ByOthers(
 	causes []metav1.StatusCause, o merge.Objects, all []merge.Difference, withDesired bool,
 ) (theirs []fieldpath.Path, isOurs bool) {
