@@ -37,9 +37,12 @@ func TestAChildReplacedBehindAStaleCacheIsTriedAgain(t *testing.T) {
 	live.ResourceVersion, live.UID = "", ""
 	require.NoError(t, others.Create(t.Context(), live))
 
-	_, err := engine.For(owner).ConfigMap(child("3")).Reconcile(t.Context())
-	require.ErrorContains(t, err, "metadata.uid")
-	assert.False(t, builder.IsTerminal(err), "%v", err)
+	for _, options := range [][]builder.ChildOption{nil, {builder.KeepImmutable()}} {
+		_, err := engine.For(owner).Object(child("3"), options...).Reconcile(t.Context())
+		require.ErrorContains(t, err, "metadata.uid")
+		assert.NotErrorIs(t, err, builder.ErrImmutable)
+		assert.False(t, builder.IsTerminal(err), "%v", err)
+	}
 
 	ours.Refresh()
 	res, err := engine.For(owner).ConfigMap(child("3")).Reconcile(t.Context())

@@ -157,7 +157,7 @@ func (w *Write) apply(ctx context.Context, c *Cluster) error {
 		w.Observed = obj
 		obj, refit, err = w.send(ctx, c)
 	}
-	if apistatus.IsRefused(err) {
+	if apistatus.IsRefused(err) && !apistatus.IsReplaced(err) {
 		return w.meetInvalid(ctx, c, err, refit)
 	}
 	if err != nil {

@@ -355,8 +355,8 @@ func (a *Amended) strip(s spot, named func(string) bool, deep bool) any {
 	switch v := s.object.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for name, in := range v {
-			n := s.named(name)
+		for _, name := range slices.Sorted(maps.Keys(v)) { // in the order in which an event names what was removed
+			n, in := s.named(name), v[name]
 			switch {
 			case n.desired != nil && deep:
 				out[name] = a.strip(n, named, deep)
