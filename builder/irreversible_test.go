@@ -9,8 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -72,6 +74,29 @@ func TestSealedByThePlanIsRecreated(t *testing.T) {
 	want("2", new(true))
 	assert.Equal(t, events.ReasonUpdated, want("2", nil).Changes[0].Reason, "no longer sealed by the plan: it stays so, as no one's")
 	assert.Equal(t, events.ReasonRecreating, want("3", nil).Changes[0].Reason)
+}
+
+// Whether a child is ready isn't asked of the object that has just been deleted to make way for it.
+func TestReadyWhenIsNotAskedOfADeletedObject(t *testing.T) {
+	c, ctx := newCluster(), t.Context()
+	var asked []string
+	want := func(value string) builder.Result {
+		s := sealedSecret(map[string]string{"a": value}, nil)
+		s.Immutable = new(true)
+		res, err := c.engine.For(c.owner).Object(s, builder.RecreateImmutable(""), builder.ReadyWhen(func(o client.Object) readiness.Status {
+			asked = append(asked, string(o.(*corev1.Secret).Data["a"]))
+			return readiness.Status{Message: "is never ready"}
+		})).Reconcile(ctx)
+		require.NoError(t, err)
+		return res
+	}
+	want("1")
+	res := want("2")
+	assert.Equal(t, events.ReasonRecreating, res.Changes[0].Reason)
+	require.Len(t, res.Pending, 1, "one status of the child")
+	assert.Equal(t, events.ReasonWaiting, res.Pending[0].Reason)
+	want("2")
+	assert.Equal(t, []string{"1", "2"}, asked)
 }
 
 func statefulSetOf(replicas int32, service string) *appsv1.StatefulSet {

@@ -33,7 +33,7 @@ func (w *Write) recordDryRun(ctx context.Context, c *Cluster, applied client.Obj
 	if w.takesOver(c) && c.fieldManager(w.Desired).TakesOverAny(w.Observed.GetManagedFields()) && !w.refitted {
 		var err error
 		if applied, err = c.withoutLeftovers(ctx, w, applied); err != nil {
-			return &failure.Error{Key: w.Desired.Key, Operation: "apply", Err: err, Object: w.Desired.object}
+			return w.failed("apply", err)
 		}
 	}
 	before, err := payload.Stored(w.Observed)

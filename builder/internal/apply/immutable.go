@@ -25,9 +25,10 @@ import (
 // the way.
 func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *refit) error {
 	d, recreate := w.Desired, w.Desired.recreates()
-	// Keep leaves the whole object as it is, whichever writer has changed it.
-	if drift := w.driftBehind(refused, r); drift != nil && !d.keepsImmutable() {
-		return &failure.Error{Key: d.Key, Operation: "apply", Err: drift, Object: d.object}
+	// Keep leaves an immutable field as it is, whichever writer has changed it.
+	keeps := d.keepsImmutable() && immutable.MayBe(apistatus.Causes(refused))
+	if drift := w.driftBehind(refused, r); drift != nil && !keeps {
+		return w.failed("apply", drift)
 	}
 	var tried trial
 	if r != nil {
@@ -37,18 +38,17 @@ func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *r
 		tried = w.try(ctx, c)
 	}
 	err := tried.err
-	if err == nil && !d.keepsImmutable() {
+	if err == nil && len(d.ignored) > 0 {
 		obstructed, err := w.areIgnoredInTheWay(ctx, c, tried.object)
 		if obstructed {
-			err = fmt.Errorf("a field that the child ignores is in the way (%s), and nothing is deleted for it: %w",
-				strings.Join(d.Child.Options.Ignored, ", "), refused)
+			err = fmt.Errorf("a field that the child ignores is in the way (%s): %w", strings.Join(d.Child.Options.Ignored, ", "), refused)
 		}
 		if err != nil {
-			return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: d.object}
+			return w.failed("apply", err)
 		}
 	}
 	switch {
-	case err == nil && d.keepsImmutable():
+	case err == nil && keeps:
 		w.Action, w.Kept = None, true
 		c.rememberImmutable(w.Observed, d)
 		return nil
@@ -56,12 +56,11 @@ func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *r
 		return w.deleteToRecreate(ctx, c, cmp.Or(recreate.Dependents, metav1.DeletePropagationBackground))
 	case err == nil:
 		return w.immutableError(refused)
-	case recreate == nil && !d.keepsImmutable() && isLasting(err), failure.IsTerminal(err):
-		return &failure.Error{Key: d.Key, Operation: "apply", Err: refused, Object: d.object}
+	case recreate == nil && !keeps && isLasting(err), failure.IsTerminal(err):
+		return w.failed("apply", refused)
 	default: // a later pass may find out
-		err = fmt.Errorf("whether it could be recreated isn't known, as a trial failed: %w (the change was refused: %s)",
-			err, text.Shorten(refused.Error(), text.MaxSummary/8))
-		return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: d.object}
+		return w.failed("apply", fmt.Errorf("whether it could be recreated isn't known, as a trial failed: %w (the change was refused: %s)",
+			err, text.Shorten(refused.Error(), text.MaxSummary/8)))
 	}
 }
 
@@ -156,7 +155,11 @@ func (w *Write) driftBehind(refused error, r *refit) error {
 	}
 	switch {
 	case len(texts) == 0 && w.isDesiredChanged():
-		return fmt.Errorf("fields of other writers are in the way, and nothing is deleted for it: %w", refused)
+		theirs := "fields of other writers"
+		if len(w.Desired.ignored) > 0 {
+			theirs += fmt.Sprintf(" or ignored ones (%s)", strings.Join(w.Desired.Child.Options.Ignored, ", "))
+		}
+		return fmt.Errorf("%s are in the way, and nothing is deleted for it: %w", theirs, refused)
 	case len(texts) == 0:
 		texts = append(texts, "the object")
 	}

@@ -188,9 +188,6 @@ func (w *Write) sendAmended(ctx context.Context, c *Cluster, r *refit) (client.O
 // areIgnoredInTheWay reports whether the API server would make a refused change if it could remove the fields that the child ignores. Then
 // these are in the way, and no field is immutable. It costs dry runs.
 func (w *Write) areIgnoredInTheWay(ctx context.Context, c *Cluster, fresh client.Object) (bool, error) {
-	if len(w.Desired.ignored) == 0 {
-		return false, nil
-	}
 	without, desired, dry := *w, *w.Desired, *c
 	desired.ignored, without.Desired, dry.DryRun = nil, &desired, true
 	r, err := without.newRefit(&dry, fresh, true)

@@ -46,7 +46,7 @@ type Write struct {
 
 	// Operation is the operation that was done, as a reason of package events; empty without a change.
 	Operation string
-	// Stored is the object as the API server returned it.
+	// Stored is the object as the API server returned it, or the one that was deleted to be recreated.
 	Stored client.Object
 	// Kept is true if Observed has a changed immutable field, and stays as it is.
 	Kept bool
@@ -96,7 +96,7 @@ func (w *Write) create(ctx context.Context, c *Cluster) error {
 		}
 	} else { // the API server may have called an equal object of another owner invalid
 		if err := c.Memory.Refused.Answer(d.Key, d.object, d.Kind.GVK.Version, c.Now()); err != nil {
-			return &failure.Error{Key: d.Key, Operation: "create", Err: err, Object: d.object}
+			return w.failed("create", err)
 		}
 	}
 	err := c.Client.Create(ctx, obj, client.FieldOwner(c.Name))
@@ -117,7 +117,7 @@ func (w *Write) create(ctx context.Context, c *Cluster) error {
 		if !c.DryRun {
 			c.Memory.Refused.Note(d.Key, d.object, d.Kind.GVK.Version, err, c.Now())
 		}
-		return &failure.Error{Key: d.Key, Operation: "create", Err: err, Object: d.object}
+		return w.failed("create", err)
 	}
 }
 
@@ -161,7 +161,7 @@ func (w *Write) apply(ctx context.Context, c *Cluster) error {
 		return w.meetInvalid(ctx, c, err, refit)
 	}
 	if err != nil {
-		return &failure.Error{Key: w.Desired.Key, Operation: "apply", Err: err, Object: w.Desired.object}
+		return w.failed("apply", err)
 	}
 	w.noteLeft(ctx, c, obj)
 	if c.DryRun {
@@ -256,10 +256,19 @@ func (w *Write) explain(c *Cluster, err error) error {
 	return err
 }
 
+// failed returns an error about the child.
+func (w *Write) failed(operation string, err error) error {
+	return &failure.Error{Key: w.Desired.Key, Operation: operation, Err: err, Object: w.Desired.object}
+}
+
 // UpToDate returns the object of a child that is up to date, nil for another child.
 func (w *Write) UpToDate() client.Object {
-	if w.Stored == nil && w.Action == None {
+	switch {
+	case w.Operation == events.ReasonRecreating: // it goes
+		return nil
+	case w.Stored == nil && w.Action == None:
 		return w.Observed
+	default:
+		return w.Stored
 	}
-	return w.Stored
 }

@@ -25,13 +25,15 @@ func ByOthers(
 			theirs = append(theirs, d.Path)
 		}
 	}
-	return theirs, withDesired && len(theirs) == 0 && slices.ContainsFunc(causes, mayForbidChange)
+	return theirs, withDesired && len(theirs) == 0 && MayBe(causes)
 }
 
-// mayForbidChange reports whether a cause may say that a field can't be changed. A name that isn't found and a value that is there twice
-// are about the object as it would be. A new object would be valid, so fields of other writers are behind those.
-func mayForbidChange(cause metav1.StatusCause) bool {
-	return cause.Type != metav1.CauseTypeFieldValueNotFound && cause.Type != metav1.CauseTypeFieldValueDuplicate
+// MayBe reports whether a refusal may say that a field can't be changed. A name that isn't found and a value that is there twice are
+// about the object as it would be. A new object would be valid, so fields of other writers are behind those.
+func MayBe(causes []metav1.StatusCause) bool {
+	return slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
+		return cause.Type != metav1.CauseTypeFieldValueNotFound && cause.Type != metav1.CauseTypeFieldValueDuplicate
+	})
 }
 
 // faultsIn returns the differences that the API server refused. A difference that its message calls changeable is among them only if
