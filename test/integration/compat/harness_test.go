@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
@@ -98,7 +99,20 @@ func (p *place) cr(name string, data map[string]string) *corev1.ConfigMap {
 
 func (p *place) reconcile(cr *corev1.ConfigMap) {
 	p.t.Helper()
-	require.NoError(p.t, p.operator.do(p.t.Context(), cr))
+	p.pass(func() error { return p.operator.do(p.t.Context(), cr) })
+}
+
+// pass makes a pass, again after a conflict with a controller's write, as a manager does.
+func (p *place) pass(do func() error) {
+	p.t.Helper()
+	p.eventually("a pass without a conflict", func() bool {
+		err := do()
+		if apierrors.IsConflict(err) {
+			return false
+		}
+		require.NoError(p.t, err)
+		return true
+	})
 }
 
 func (p *place) exists(obj client.Object, name string) bool {

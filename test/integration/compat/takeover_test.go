@@ -115,10 +115,15 @@ func TestStorage(t *testing.T) {
 			builder.ToNewBuilderDeploymentStatefulSet([]builder.BuilderDeploymentStatefulSet{*sts}))
 		result, err := build.ReconcileStorage()
 		require.NoError(t, err)
-		_, err = build.ReconcileDeployOrSts()
-		require.NoError(t, err)
+		p.pass(func() error {
+			_, err := build.ReconcileDeployOrSts()
+			return err
+		})
 		return result
 	}
+	p.eventually("the last write of the volume controller before the take-over", func() bool {
+		return get(p, &corev1.PersistentVolumeClaim{}, "old").Annotations["volume.kubernetes.io/storage-provisioner"] != ""
+	})
 	require.Equal(t, controllerutil.OperationResultCreated, reconcile())
 	require.Equal(t, class.Name, *get(p, &corev1.PersistentVolumeClaim{}, "new").Spec.StorageClassName)
 	p.writes()
