@@ -82,6 +82,7 @@ func TestAdoptionTakesNothingByTheProgramsName(t *testing.T) {
 			Desired:  &Desired{Child: &Child{Object: config("c"), Options: &Options{AdoptOrphan: true, Former: []string{fieldmanager.KubectlApply}}}},
 			Observed: found, adopts: adopts,
 		}
+		w.noteWritten(c)
 		require.True(t, w.takesOver(c))
 		_, changed, err := c.fieldsTakenOver(found, w.Desired)
 		require.NoError(t, err)

@@ -27,8 +27,8 @@ import (
 // obstructing fields, in one step that the API server accepts or refuses as a whole, for one version of the object. For another
 // desired state it also removes the digest: after a crash the apply must still be made, whatever is desired then.
 
-// maxRefits limits the patches in one pass that reduce no faults: twenty renumbered ports are twenty faults, and each patch removes
-// one. The API server refuses each of them without a trace.
+// maxRefits limits how often a refused patch is amended without a reduction of the faults: twenty renumbered ports are twenty faults, and
+// each attempt removes one. The API server refuses each of them without a trace.
 const maxRefits = 12
 
 // refit is a change of an object that an apply alone can't make.

@@ -60,8 +60,8 @@ type Write struct {
 	initial  client.Object // the observed object before any write of the pass: it shows other writers' changes
 	adopts   bool          // Observed has no controller, and becomes the owner's
 	corrects bool          // the write restores the last applied fields
-	drifted  bool          // the desired object equals the last applied one, and no former manager is named
-	refitted bool          // a patch changed the object before the apply
+	drifted  bool          // the desired object equals the last applied one, and no former manager has fields in the object
+	refitted bool          // an earlier request of this write changed the object
 }
 
 // Run makes the request that the action needs, and revises the action by the API server's answer. It is called in parallel with others.
@@ -182,6 +182,7 @@ func (w *Write) apply(ctx context.Context, c *Cluster) error {
 
 // send applies the desired object. If the API server refuses that because fields of others conflict with it, fit removes these first.
 func (w *Write) send(ctx context.Context, c *Cluster) (client.Object, *refit, error) {
+	w.noteWritten(c)
 	obj, err := w.patch(ctx, c)
 	if !isObstructed(err) {
 		return obj, nil, err
@@ -225,10 +226,14 @@ func (w *Write) isServiceWritten() bool {
 		w.Observed.GetResourceVersion() != w.initial.GetResourceVersion()
 }
 
+// noteWritten notes whether the engine has written the object. In an object without a controller, the program's default field manager may
+// be another program's.
+func (w *Write) noteWritten(c *Cluster) {
+	w.Desired.neverWritten = !w.adopts && !c.hasWritten(w.Observed)
+}
+
 // takesOver reports whether the engine may have to take over managed fields of the object first.
 func (w *Write) takesOver(c *Cluster) bool {
-	// In an object without a controller, the program's default field manager may be another program's.
-	w.Desired.neverWritten = !w.adopts && !c.hasWritten(w.Observed)
 	return w.isDesiredChanged() || w.adopts || c.hasFormer(w.Observed, w.Desired)
 }
 
