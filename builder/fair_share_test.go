@@ -19,6 +19,15 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inflight"
 )
 
+// stepsOf takes the steps of a simulated clock for the CPU time of a plan.
+func stepsOf(now *time.Time) func(func()) time.Duration {
+	return func(f func()) time.Duration {
+		begun := *now
+		f()
+		return now.Sub(begun)
+	}
+}
+
 // While the plan of an expensive namespace runs, another owner of that namespace is put off before anything is read for it, and
 // one of another namespace isn't.
 func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
@@ -43,7 +52,7 @@ func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
 	o.engine = NewEngine(api, Options{})
 	l, err := o.newReconciler()
 	require.NoError(t, err)
-	l.now = func() time.Time { return now }
+	l.now, l.cpuTime = func() time.Time { return now }, stepsOf(&now)
 	l.limiter = fairshare.New(2)
 	pass := func(namespace, name string) time.Duration {
 		res, err := l.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
@@ -59,6 +68,41 @@ func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
 	assert.Zero(t, pass("busy", "large"))
 	assert.Zero(t, pass("busy", "small"), "the plan that was in the way has ended")
 	assert.Equal(t, []string{"busy/large", "busy/large", "other/small", "busy/small"}, planned)
+}
+
+// A process without CPU takes long for a plan that uses little of it. Such a plan isn't an expensive one.
+func TestAPlanThatTheProcessHadNoCPUForIsCheap(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	during := func() {}
+	o := NewOperator[*corev1.ConfigMap](nil, "test").Plan(func(*corev1.ConfigMap, View) Plan[*corev1.ConfigMap] {
+		now = now.Add(time.Second)
+		during()
+		return Plan[*corev1.ConfigMap]{}
+	})
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "busy", Name: "a", UID: "uid"}}
+	o.engine = NewEngine(fake.NewClientBuilder().WithReturnManagedFields().WithObjects(owner).Build(), Options{})
+	r, err := o.newReconciler()
+	require.NoError(t, err)
+	r.now, r.limiter = func() time.Time { return now }, fairshare.New(2)
+	used := time.Millisecond
+	r.cpuTime = func(f func()) time.Duration { f(); return used }
+	pass := func() time.Duration {
+		res, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
+		require.NoError(t, err)
+		return res.RequeueAfter
+	}
+	second := func() {
+		during = func() {}
+		assert.Zero(t, pass(), "a second plan of the namespace runs beside the first one")
+	}
+
+	assert.Zero(t, pass(), "the first plan tells")
+	during = second
+	assert.Zero(t, pass())
+	used = time.Second
+	assert.Zero(t, pass())
+	during = func() { assert.Positive(t, pass(), "now the namespace is expensive") }
+	assert.Zero(t, pass())
 }
 
 // A pass that waits for a slot hasn't worked on its owner, so it doesn't show that the owner does no harm.

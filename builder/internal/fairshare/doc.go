@@ -1,4 +1,4 @@
-// Package fairshare reserves CPU for the plans of every namespace. It takes the duration of each plan, and returns whether another
+// Package fairshare reserves CPU for the plans of every namespace. It takes the CPU time of each plan, and returns whether another
 // plan of a namespace may run now.
 //
 // A work queue with turns for namespaces isn't enough. The plan of one object of 10,000 expressions can take a second. As many of them
@@ -6,7 +6,8 @@
 // of a namespace with recent expensive plans run one at a time, and those of all such namespaces together use at most half of the
 // CPUs, but at least one. The namespace that has waited longest has the next slot, however many owners of another one retry meanwhile.
 //
-// A plan is expensive if it takes 5 ms of wall-clock time, so a process without CPU can also take a cheap plan for one.
+// A plan is expensive if it takes 5 ms of CPU time. On systems where only the wall-clock time is known, a process without CPU can also
+// take a cheap plan for one.
 //
 // Invariant: a namespace without a recent expensive plan waits only for a plan of its own, the first one or the first after it was
 // expensive. An expensive namespace never becomes a cheap one by waiting, as long as its owners retry. The record is in memory only: a

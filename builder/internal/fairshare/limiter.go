@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// expensive is the minimum duration of an expensive plan. It is half of the time slice of a goroutine.
+	// expensive is the minimum CPU time of an expensive plan. It is half of the time slice of a goroutine.
 	expensive = 5 * time.Millisecond
 	// remembered is how long a namespace with an expensive plan counts as expensive. It stays expensive while it waits for a slot.
 	remembered = 10 * time.Second
@@ -137,11 +137,11 @@ func (u *usage) delay(place int, now time.Time) time.Duration {
 	return min(u.retry.Sub(now)+time.Duration(u.delayed)*retryAfter, maxWait)
 }
 
-// End ends a plan of the given duration. Only the first call of End or Release has an effect.
-func (s *Slot) End(took time.Duration, now time.Time) {
+// End ends a plan that used the given CPU time. Only the first call of End or Release has an effect.
+func (s *Slot) End(used time.Duration, now time.Time) {
 	s.release(func(u *usage, _ bool) {
 		u.known = true
-		if took >= expensive {
+		if used >= expensive {
 			u.expensive = now
 		}
 	})
