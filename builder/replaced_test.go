@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,4 +49,33 @@ func TestAChildReplacedBehindAStaleCacheIsTriedAgain(t *testing.T) {
 	res, err := engine.For(owner).ConfigMap(child("3")).Reconcile(t.Context())
 	require.NoError(t, err)
 	assert.Len(t, res.Changes, 1)
+}
+
+// An apply of a Service names the version that the cache shows, so a write of another that it doesn't show yet is a conflict. Without the
+// version the API server may lose the node port that it allocates meanwhile.
+func TestServiceIsAppliedInTheObservedVersion(t *testing.T) {
+	c, ctx := newCluster(), t.Context()
+	want := func(kind corev1.ServiceType) error {
+		s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}, Spec: corev1.ServiceSpec{
+			Type: kind, Ports: []corev1.ServicePort{{Port: 80}},
+		}}
+		_, err := c.engine.For(c.owner).Service(s).Reconcile(ctx)
+		return err
+	}
+	require.NoError(t, want(corev1.ServiceTypeClusterIP))
+	c.Freeze()
+	live := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}}
+	someone := c.server.Client("someone")
+	require.NoError(t, someone.Get(ctx, client.ObjectKeyFromObject(live), live))
+	live.Labels = map[string]string{"theirs": "1"}
+	require.NoError(t, someone.Update(ctx, live))
+	err := want(corev1.ServiceTypeNodePort)
+	require.Error(t, err)
+	assert.True(t, apierrors.IsConflict(err), "%v", err)
+
+	c.Refresh()
+	require.NoError(t, want(corev1.ServiceTypeNodePort))
+	require.NoError(t, someone.Get(ctx, client.ObjectKeyFromObject(live), live))
+	assert.Equal(t, corev1.ServiceTypeNodePort, live.Spec.Type)
+	assert.Equal(t, "1", live.Labels["theirs"])
 }

@@ -199,7 +199,7 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 		}
 	}
 	d.fields["metadata"].(map[string]any)["uid"] = string(w.Observed.GetUID())
-	if w.adopts || w.isServiceWritten() {
+	if w.adopts || w.isService() {
 		onlyAsObserved(d.fields, w.Observed)
 	}
 	body, err := json.Marshal(d.fields)
@@ -217,13 +217,12 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(c.Name), client.ForceOwnership)
 }
 
-// isServiceWritten reports whether the object is a Service that this pass has already written. The API server begins an update with the
-// object of its cache, which may not show that write yet, and begins again when the storage refuses the old version. For a Service it
-// has allocated the node ports by then, and doesn't release them: they count as taken for minutes, and the update fails. An apply that
-// names the version is told to begin again before it allocates.
-func (w *Write) isServiceWritten() bool {
-	return w.Desired.Kind.GVK == corev1.SchemeGroupVersion.WithKind("Service") &&
-		w.Observed.GetResourceVersion() != w.initial.GetResourceVersion()
+// isService reports whether the object is a Service. The API server begins an update with the object of its cache, which may not show
+// the last write yet, and begins again when the storage refuses the old version. For a Service it has allocated the node ports by then,
+// and doesn't release them: they count as taken for minutes, and the update fails. An apply that names the version is told to begin again
+// before it allocates.
+func (w *Write) isService() bool {
+	return w.Desired.Kind.GVK == corev1.SchemeGroupVersion.WithKind("Service")
 }
 
 // noteWritten notes whether the engine has written the object. In an object without a controller, the program's default field manager may
