@@ -152,8 +152,9 @@ func start(t testing.TB, mgr ctrl.Manager) (stop func()) {
 
 // ledger lists the requests sent through a connection, but for discovery and the watches and lists of its cache.
 type ledger struct {
-	mu   sync.Mutex
-	sent []string
+	mu       sync.Mutex
+	sent     []string
+	conflict map[string]int // how many of the sent ones were refused as conflicts, by the request
 }
 
 func (l *ledger) watch(cfg *rest.Config) *rest.Config {
@@ -161,14 +162,19 @@ func (l *ledger) watch(cfg *rest.Config) *rest.Config {
 	cfg.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			query := r.URL.RawQuery
-			if isResource(r.URL.Path) && !strings.Contains(query, "watch=") && !strings.Contains(query, "limit=") {
-				dry := ""
-				if strings.Contains(query, "dryRun=All") || bodySaysDryRun(r) {
-					dry = " (dry run)"
-				}
-				l.add(r.Method + " " + r.URL.Path + dry)
+			if !isResource(r.URL.Path) || strings.Contains(query, "watch=") || strings.Contains(query, "limit=") {
+				return next.RoundTrip(r)
 			}
-			return next.RoundTrip(r)
+			request := r.Method + " " + r.URL.Path
+			if strings.Contains(query, "dryRun=All") || bodySaysDryRun(r) {
+				request += " (dry run)"
+			}
+			l.add(request)
+			answer, err := next.RoundTrip(r)
+			if err == nil && answer.StatusCode == http.StatusConflict {
+				l.addConflict(request)
+			}
+			return answer, err
 		})
 	}
 	return cfg
@@ -204,10 +210,19 @@ func (l *ledger) add(request string) {
 	l.sent = append(l.sent, request)
 }
 
+func (l *ledger) addConflict(request string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conflict == nil {
+		l.conflict = map[string]int{}
+	}
+	l.conflict[request]++
+}
+
 func (l *ledger) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sent = nil
+	l.sent, l.conflict = nil, nil
 }
 
 func (l *ledger) all() []string {
@@ -222,6 +237,19 @@ func (l *ledger) count(method, path string) int {
 	for _, s := range l.all() {
 		if strings.HasPrefix(s, method+" ") && strings.Contains(s, path) {
 			n++
+		}
+	}
+	return n
+}
+
+// conflicts counts those of the requests that were refused as conflicts.
+func (l *ledger) conflicts(method, path string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for s, times := range l.conflict {
+		if strings.HasPrefix(s, method+" ") && strings.Contains(s, path) {
+			n += times
 		}
 	}
 	return n
