@@ -199,7 +199,7 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 		}
 	}
 	d.fields["metadata"].(map[string]any)["uid"] = string(w.Observed.GetUID())
-	if w.adopts || w.isService() {
+	if w.adopts || w.isService() && !c.DryRun {
 		onlyAsObserved(d.fields, w.Observed)
 	}
 	body, err := json.Marshal(d.fields)
@@ -220,7 +220,7 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 // isService reports whether the object is a Service. The API server begins an update with the object of its cache, which may not show
 // the last write yet, and begins again when the storage refuses the old version. For a Service it has allocated the node ports by then,
 // and doesn't release them: they count as taken for minutes, and the update fails. An apply that names the version is told to begin again
-// before it allocates.
+// before it allocates. A dry run allocates nothing.
 func (w *Write) isService() bool {
 	return w.Desired.Kind.GVK == corev1.SchemeGroupVersion.WithKind("Service")
 }
