@@ -4,13 +4,10 @@
 package controlcmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -89,56 +86,22 @@ func nameOf(info *resource.Info) string {
 	return info.ObjectName()
 }
 
-// ask changes an object on the server so that the action is asked for, and reports whether it wasn't before. If it has changed
-// since it was read, that is a conflict: what was asked may no longer be what is meant.
+// ask changes an object on the server so that the action is asked for, and reports whether it wasn't before.
 func (a action) ask(info *resource.Info) (isNews bool, err error) {
 	before, ok := info.Object.(*unstructured.Unstructured)
 	if !ok {
 		return false, fmt.Errorf("unexpected type %T", info.Object)
 	}
-	patch, err := a.patch(before)
-	if err != nil || patch == nil {
-		return false, err
-	}
-	changed, err := resource.NewHelper(info.Client, info.Mapping).
-		WithFieldManager("armature").
-		Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
-	if err != nil {
-		return false, err
-	}
-	return true, info.Refresh(changed, true)
-}
-
-// patch returns what asks for the action of an object that is still as it was read; nil if it is asked for already.
-func (a action) patch(before *unstructured.Unstructured) ([]byte, error) {
-	field, err := a.fieldOf(before)
-	if err != nil {
-		return nil, err
-	}
-	after := before.DeepCopy()
-	if err := a.set(after, field); err != nil {
-		return nil, err
-	}
-	if equality.Semantic.DeepEqual(before, after) {
-		return nil, nil
-	}
-	from, err := json.Marshal(before)
-	if err != nil {
-		return nil, err
-	}
-	to, err := json.Marshal(after)
-	if err != nil {
-		return nil, err
-	}
-	patch, err := jsonpatch.CreateMergePatch(from, to)
-	if err != nil {
-		return nil, err
-	}
-	locked, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": before.GetResourceVersion(), "uid": before.GetUID()},
+	server := resource.NewHelper(info.Client, info.Mapping).WithFieldManager("armature")
+	return a.send(before, func(patch []byte) error {
+		changed, err := server.Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
+		if err != nil {
+			return err
+		}
+		return info.Refresh(changed, true)
+	}, func() (*unstructured.Unstructured, error) {
+		err := info.Get()
+		now, _ := info.Object.(*unstructured.Unstructured)
+		return now, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return jsonpatch.MergeMergePatches(patch, locked)
 }

@@ -1,25 +1,11 @@
 package controlcmd
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
-
-// Patch returns the merge patch that asks for an action of an object that is still as it was read, as the command of this name does;
-// nil if it is asked for already. The error says why it can't be asked for. The verbs are suspend, resume, terminate, retry, pause and
-// unpause.
-func Patch(verb string, obj *unstructured.Unstructured) (patch []byte, done string, err error) {
-	i := slices.IndexFunc(actions, func(a action) bool { return a.verb == verb })
-	if i < 0 {
-		return nil, "", fmt.Errorf("unknown action %q", verb)
-	}
-	patch, err = actions[i].patch(obj)
-	return patch, actions[i].done, err
-}
 
 // Offered returns the verbs that change something of an object in its present state. It reads a few fields, however large the object is.
 func Offered(obj *unstructured.Unstructured) []string {

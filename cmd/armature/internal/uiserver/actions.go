@@ -3,6 +3,7 @@ package uiserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -84,15 +85,19 @@ func (s *server) do(ctx context.Context, v *Viewer, a action) (done, error) {
 	case "rerun":
 		return v.rerun(ctx, obj, a.Node)
 	}
-	patch, verb, err := controlcmd.Patch(a.Verb, obj)
-	switch {
-	case err != nil:
-		return done{}, &refusal{http.StatusUnprocessableEntity, "Refused", err.Error()}
-	case patch == nil:
-		return done{Message: "it is " + verb + " already"}, nil
+	isNews, verb, err := controlcmd.Send(a.Verb, obj, func(patch []byte) error {
+		return c.Patch(ctx, obj.DeepCopy(), client.RawPatch(types.MergePatchType, patch), client.FieldOwner(wellknown.FieldOwner))
+	}, func() (*unstructured.Unstructured, error) {
+		now := obj.DeepCopy()
+		return now, c.Get(ctx, client.ObjectKeyFromObject(obj), now)
+	})
+	if refused, ok := errors.AsType[*controlcmd.Refusal](err); ok {
+		return done{}, &refusal{http.StatusUnprocessableEntity, "Refused", refused.Error()}
 	}
-	err = c.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(wellknown.FieldOwner))
-	return done{Changed: true, Message: verb}, err
+	if err == nil && !isNews {
+		verb = "it is " + verb + " already"
+	}
+	return done{Changed: isNews, Message: verb}, err
 }
 
 // decode reads a body.
