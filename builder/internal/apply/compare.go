@@ -152,7 +152,7 @@ func (c *Cluster) contains(d *Desired, observed client.Object) bool {
 	if like := c.Kinds.Builtin(d.Kind.GVK); like != nil {
 		return subset.Guided(d.fields, content, like)
 	}
-	return subset.Untyped(d.fields, content) && !c.hasMoreInOne(d, observed)
+	return subset.Custom(d.fields, content) && !c.hasMoreInOne(d, observed)
 }
 
 // hasMoreInOne reports whether others have added keys to an atomic map of a custom resource. Only the managed fields show that the API

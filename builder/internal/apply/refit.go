@@ -158,6 +158,7 @@ func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Obje
 		return nil, r, err
 	}
 	w.fitted(c, r, obj)
+	w.Desired.released = w.Desired.released.Union(r.objects.Undesired())
 	if !c.DryRun { // a dry run stores nothing that an apply could use
 		obj, err = w.patch(ctx, c)
 	}

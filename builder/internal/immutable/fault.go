@@ -29,9 +29,11 @@ func ByOthers(
 }
 
 // MayBe reports whether a refusal may say that a field can't be changed. A name that isn't found and a value that is there twice are
-// about the object as it would be. A new object would be valid, so fields of other writers are behind those.
+// about the object as it would be. A new object would be valid, so fields of other writers are behind those. A value of a wrong type is
+// what an apply leaves of a map that it empties, and hides the rules of the schema.
 func MayBe(causes []metav1.StatusCause) bool {
-	return slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
+	isType := func(cause metav1.StatusCause) bool { return cause.Type == metav1.CauseTypeTypeInvalid }
+	return !slices.ContainsFunc(causes, isType) && slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
 		return cause.Type != metav1.CauseTypeFieldValueNotFound && cause.Type != metav1.CauseTypeFieldValueDuplicate
 	})
 }

@@ -33,6 +33,17 @@ func TestFaultOfTheWholeObject(t *testing.T) {
 	assert.Equal(t, "the object", Differences(causes, object(1), nil, false)[0].String())
 }
 
+// An apply that empties a map leaves null in a custom resource. The API server's refusal of that is about no change.
+func TestFaultOfAType(t *testing.T) {
+	path := fieldpath.MakePathOrDie("spec", "parts")
+	causes := []metav1.StatusCause{
+		{Type: metav1.CauseTypeTypeInvalid, Field: "spec.parts", Message: "spec.parts in body must be of type object"},
+		{Type: metav1.CauseTypeFieldValueInvalid, Field: "<nil>", Message: "some validation rules were not checked"},
+	}
+	_, isOurs := ByOthers(causes, merge.Objects{}, []merge.Difference{{Path: path}}, true)
+	assert.False(t, isOurs)
+}
+
 // A name that isn't found is about what the object would be, and no immutable field.
 func TestFaultThatIsNoChange(t *testing.T) {
 	path := fieldpath.MakePathOrDie("spec", "volumes")

@@ -29,8 +29,9 @@ func Amend(from Objects, merged Result) *Amended {
 }
 
 // Direct changes the object at refused fields that aren't desired: it removes them, with the smallest undesired list element around
-// them, or else with the whole undesired part. It restores a live, undesired field that can't be removed, without a manager. It leaves
-// what is ignored or fixed. It reports whether there was such a field.
+// them, or else with the whole undesired part. It restores a live, undesired field that can't be removed, without a manager. If an
+// undesired entry isn't valid without the field, it removes the entry instead. It leaves what is ignored or fixed. It reports whether
+// there was such a field.
 func (a *Amended) Direct(faults []string) bool {
 	var kept, removed []fault
 	for _, field := range faults {
@@ -66,6 +67,10 @@ func (a *Amended) faultAt(steps []step) (f fault, keep bool) {
 	spots := a.spots(steps)
 	last := spots[len(spots)-1]
 	if len(spots) == len(steps)+1 && last.object == nil && last.desired == nil && last.live != nil && last.fresh == nil {
+		around := spots[len(spots)-2]
+		if around.isOurs && around.desired == nil && around.object != nil && !around.isKept() && len(around.ignored) == 0 {
+			return fault{steps[:len(steps)-1], around}, false // without the field, what is left around it isn't valid
+		}
 		return fault{steps, last}, true
 	}
 	for i, s := range spots[1:] {

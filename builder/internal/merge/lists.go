@@ -73,7 +73,7 @@ func (m *merger) list(n node, keys []string) any {
 			out = append(out, copied(element))
 		}
 	}
-	if len(out) == 0 && n.desired == nil {
+	if len(out) == 0 && n.desired == nil && !n.isOthers {
 		return nil
 	}
 	return out

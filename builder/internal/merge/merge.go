@@ -230,7 +230,7 @@ func (m *merger) release(n node) {
 	n.ours.Iterate(func(p fieldpath.Path) { m.Released.Insert(append(slices.Clone(n.at), p.Copy()...)) })
 }
 
-// maps merges maps by their keys. It removes a map that becomes empty.
+// maps merges maps by their keys. It removes a map that becomes empty, unless another manager owns the map itself.
 func (m *merger) maps(n node) any {
 	live, _ := n.live.(map[string]any)
 	desired, _ := n.desired.(map[string]any)
@@ -267,7 +267,7 @@ func (m *merger) maps(n node) any {
 		m.withoutChoices(n, out)
 	}
 	m.chosen = m.chosen || chosen && alternatives
-	if len(out) == 0 && len(live) > 0 && n.desired == nil {
+	if len(out) == 0 && len(live) > 0 && n.desired == nil && !n.isOthers {
 		return nil
 	}
 	return out

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,15 @@ func TestRun(t *testing.T) {
 		"element that another has only changed": {
 			live: "{spec: {ports: [{port: 80, protocol: TCP, name: p, x: 1}]}}", desired: "{spec: {ports: []}}", ours: port80,
 			others: `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{"f:x":{}}}}}`, want: "{spec: {ports: []}}",
+		},
+		"entry that another has as well": {
+			live: "{spec: {m: {a: {x: 1}, b: {x: 1}}}}", desired: "{spec: {m: {a: {x: 1}}}}",
+			ours: `{"f:spec":{"f:m":{"f:a":{".":{},"f:x":{}},"f:b":{".":{},"f:x":{}}}}}`, others: `{"f:spec":{"f:m":{"f:b":{}}}}`,
+			want: "{spec: {m: {a: {x: 1}, b: {}}}}",
+		},
+		"list that another has as well": {
+			live: "{spec: {a: 1, l: [x]}}", desired: "{spec: {a: 1}}",
+			ours: `{"f:spec":{"f:a":{},"f:l":{"v:\"x\"":{}}}}`, others: `{"f:spec":{"f:l":{}}}`, want: "{spec: {a: 1, l: []}}",
 		},
 		"default stays": {live: "{spec: {a: 1, d: 5}}", desired: "{spec: {a: 2}}", fresh: "{spec: {a: 2, d: 5}}", ours: `{"f:spec":{"f:a":{}}}`, want: "{spec: {a: 2, d: 5}}"},
 		"struct that comes back with the choice beside it": {
@@ -234,6 +244,12 @@ func TestAmend(t *testing.T) {
 			live: "{spec: {a: 1, fixed: 2}}", desired: "{spec: {a: 1}}", ours: `{"f:spec":{"f:a":{},"f:fixed":{}}}`,
 			faults: []string{"spec.fixed"}, want: []string{"{spec: {a: 1, fixed: 2}}"},
 		},
+		"one that can't be removed from an undesired entry": {
+			live: "{spec: {m: {a: {size: 1, note: n}, b: {size: 1}}}}", desired: "{spec: {m: {b: {size: 1}}}}",
+			ours:   `{"f:spec":{"f:m":{"f:a":{".":{},"f:size":{}},"f:b":{".":{},"f:size":{}}}}}`,
+			others: `{"f:spec":{"f:m":{"f:a":{"f:note":{}}}}}`,
+			faults: []string{"spec.m.a.size"}, want: []string{"{spec: {m: {b: {size: 1}}}}"},
+		},
 		"only the elements that are in the way": {
 			live:    "{spec: {ports: [{port: 79, name: a}, {port: 81, name: p}, {port: 82, name: q}, {port: 9090, name: metrics, extra: x}]}}",
 			desired: "{spec: {ports: [{port: 79, name: a}, {port: 83, name: p}, {port: 84, name: q}]}}", others: ports,
@@ -308,6 +324,24 @@ func TestAmend(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An apply after the patch must remove nothing: of a map or list that it empties it makes null, which the schema of a custom resource
+// refuses.
+func TestUndesired(t *testing.T) {
+	const ours = `{"f:spec":{"f:a":{},"f:m":{".":{},"f:x":{".":{},"f:y":{}}},"f:s":{"v:\"b\"":{},"v:\"c\"":{}},"f:u":{".":{},"f:r":{}}}}`
+	o := objectsOf(t, "{}", "{spec: {a: 1, s: [c], u: {}, ports: [{port: 80}]}}", "", ours, "")
+	o.Ours = o.Ours.Union(set(t, both))
+	assert.Equal(t, []string{".spec.m", ".spec.m.x", ".spec.m.x.y", `.spec.ports[port=80,protocol="TCP"].name`, `.spec.ports[port=81,protocol="TCP"]`,
+		`.spec.ports[port=81,protocol="TCP"].name`, `.spec.s[="b"]`, ".spec.u.r"}, sortedTexts(o.Undesired()))
+	o.Drift = true
+	assert.True(t, o.Undesired().Empty())
+}
+
+func sortedTexts(s *fieldpath.Set) (all []string) {
+	s.Iterate(func(p fieldpath.Path) { all = append(all, p.String()) })
+	slices.Sort(all)
+	return all
 }
 
 func TestPatch(t *testing.T) {

@@ -41,7 +41,7 @@ func containsAs(desired, found any, t reflect.Type, m merging) bool {
 		}
 		return bothOr(desired, found, func(w, f []any) bool { return containsListAs(w, f, t, m) })
 	case reflect.Interface:
-		return containsUntyped("", desired, found)
+		return untyped{}.contains("", desired, found)
 	default:
 		return sameScalar(desired, found)
 	}
@@ -59,7 +59,7 @@ func containsFieldsAs(desired, found map[string]any, t reflect.Type, m merging) 
 	for name, w := range desired {
 		field, ok := known[name]
 		switch {
-		case !ok && !containsUntyped(name, w, found[name]):
+		case !ok && !untyped{}.contains(name, w, found[name]):
 			return false
 		case ok && !field.typeMeta && !containsAs(w, found[name], field.typ, m.inside(field.merging)):
 			return false

@@ -15,10 +15,24 @@ import (
 // It compares quantities by their value where Kubernetes' own kinds have them. If the API server stores another value in another form,
 // it reports a difference; see [Guided] for kinds with a known Go type.
 func Untyped(desired, found any) bool {
-	return containsUntyped("", desired, found)
+	return untyped{}.contains("", desired, found)
 }
 
-func containsUntyped(name string, desired, found any) bool {
+// Custom is Untyped for custom resources: an empty map or list counts as set, too. The API server stores it, and an empty struct may
+// choose a member of a union.
+func Custom(desired, found any) bool {
+	return untyped{emptyIsSet: true}.contains("", desired, found)
+}
+
+// untyped compares values without a Go type.
+type untyped struct{ emptyIsSet bool }
+
+func (u untyped) contains(name string, desired, found any) bool {
+	_, isMap := desired.(map[string]any)
+	_, isList := desired.([]any)
+	if u.emptyIsSet && found == nil && (isMap || isList) {
+		return false
+	}
 	switch w := desired.(type) {
 	case nil:
 		return true
@@ -34,7 +48,7 @@ func containsUntyped(name string, desired, found any) bool {
 			if (quantities[name] || quantities[k]) && sameQuantity(v, f[k]) {
 				continue
 			}
-			if !containsUntyped(k, v, f[k]) {
+			if !u.contains(k, v, f[k]) {
 				return false
 			}
 		}
@@ -51,7 +65,7 @@ func containsUntyped(name string, desired, found any) bool {
 			return false
 		}
 		for i := range w {
-			if !containsUntyped("", w[i], f[i]) {
+			if !u.contains("", w[i], f[i]) {
 				return false
 			}
 		}

@@ -40,6 +40,28 @@ func TestUntyped(t *testing.T) {
 	}
 }
 
+// An empty struct of a custom resource may be a member of a union.
+func TestCustom(t *testing.T) {
+	cases := map[string]struct {
+		wanted, found any
+		contained     bool
+	}{
+		"empty map and nothing":        {obj{"exec": obj{}}, obj{}, false},
+		"empty map and more":           {obj{"exec": obj{}}, obj{"exec": obj{"x": "y"}}, true},
+		"empty list and nothing":       {obj{"a": []any{}}, obj{}, false},
+		"empty list and more":          {obj{"a": []any{}}, obj{"a": []any{"x"}}, true},
+		"empty map within an element":  {obj{"a": []any{obj{"m": obj{}}}}, obj{"a": []any{obj{}}}, false},
+		"null counts for nothing":      {obj{"a": nil}, obj{}, true},
+		"field added by others":        {obj{"a": "b"}, obj{"a": "b", "c": int64(1)}, true},
+		"empty map in a map and equal": {obj{"a": obj{"m": obj{}}}, obj{"a": obj{"m": obj{}}}, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.contained, Custom(c.wanted, c.found))
+		})
+	}
+}
+
 // The API server writes a quantity in its own way.
 func TestUntypedQuantities(t *testing.T) {
 	limits := func(v any) map[string]any {
