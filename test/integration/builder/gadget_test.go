@@ -173,7 +173,8 @@ func (w *world) liveGadget(l gadgetLife, name string) string {
 func sortedSets(spec string) string {
 	for _, field := range []string{"tags", "groups"} {
 		spec = regexp.MustCompile(`"`+field+`":\[[^]]*]`).ReplaceAllStringFunc(spec, func(set string) string {
-			elements := strings.Split(strings.Trim(set[strings.Index(set, "["):], "[]"), ",")
+			_, in, _ := strings.Cut(set, "[")
+			elements := strings.Split(strings.TrimSuffix(in, "]"), ",")
 			slices.Sort(elements)
 			return field + ": " + strings.Join(elements, ", ")
 		})
