@@ -158,7 +158,12 @@ func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Obje
 		return nil, r, err
 	}
 	w.fitted(c, r, obj)
-	w.Desired.released = w.Desired.released.Union(r.objects.Undesired())
+	// The defaults that the API server has added to the patch are the builder's as well.
+	managed, err := c.fieldManager(w.Desired).Managed(w.Observed.GetManagedFields())
+	if err != nil {
+		return nil, r, err
+	}
+	w.Desired.released = w.Desired.released.Union(r.objects.Undesired(managed.Ours))
 	if !c.DryRun { // a dry run stores nothing that an apply could use
 		obj, err = w.patch(ctx, c)
 	}

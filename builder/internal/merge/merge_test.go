@@ -330,12 +330,12 @@ func TestAmend(t *testing.T) {
 // refuses.
 func TestUndesired(t *testing.T) {
 	const ours = `{"f:spec":{"f:a":{},"f:m":{".":{},"f:x":{".":{},"f:y":{}}},"f:s":{"v:\"b\"":{},"v:\"c\"":{}},"f:u":{".":{},"f:r":{}}}}`
-	o := objectsOf(t, "{}", "{spec: {a: 1, s: [c], u: {}, ports: [{port: 80}]}}", "", ours, "")
-	o.Ours = o.Ours.Union(set(t, both))
+	o := objectsOf(t, "{}", "{spec: {a: 1, s: [c], u: {}, ports: [{port: 80}]}}", "", "", "")
+	all := set(t, ours).Union(set(t, both))
 	assert.Equal(t, []string{".spec.m", ".spec.m.x", ".spec.m.x.y", `.spec.ports[port=80,protocol="TCP"].name`, `.spec.ports[port=81,protocol="TCP"]`,
-		`.spec.ports[port=81,protocol="TCP"].name`, `.spec.s[="b"]`, ".spec.u.r"}, sortedTexts(o.Undesired()))
+		`.spec.ports[port=81,protocol="TCP"].name`, `.spec.s[="b"]`, ".spec.u.r"}, sortedTexts(o.Undesired(all)))
 	o.Drift = true
-	assert.True(t, o.Undesired().Empty())
+	assert.True(t, o.Undesired(all).Empty())
 }
 
 func sortedTexts(s *fieldpath.Set) (all []string) {
