@@ -155,6 +155,16 @@ func (c *Cluster) contains(d *Desired, observed client.Object) bool {
 	return subset.Custom(d.fields, content) && !c.hasMoreInOne(d, observed)
 }
 
+// hasLost reports whether an apply may have lost desired fields. Of a custom resource without a Go type, these are only empty structs,
+// maps and lists: which other fields the API server omits, only it knows.
+func (c *Cluster) hasLost(d *Desired, stored client.Object) bool {
+	if c.contains(d, stored) {
+		return false
+	}
+	u, ok := stored.(runtime.Unstructured)
+	return !ok || c.Kinds.Builtin(d.Kind.GVK) != nil || subset.Untyped(d.fields, d.withoutIgnored(u.UnstructuredContent()))
+}
+
 // hasMoreInOne reports whether others have added keys to an atomic map of a custom resource. Only the managed fields show that the API
 // server treats a map as atomic.
 func (c *Cluster) hasMoreInOne(d *Desired, observed client.Object) bool {

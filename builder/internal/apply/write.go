@@ -149,9 +149,7 @@ func (w *Write) apply(ctx context.Context, c *Cluster) error {
 	if err == nil && obj == nil {
 		obj, refit, err = w.send(ctx, c)
 	}
-	// What the API server omits of a custom resource without a Go type, only it knows.
-	isKnown := !w.Desired.Kind.Untyped || c.Kinds.Builtin(w.Desired.Kind.GVK) != nil
-	if err == nil && w.isDesiredChanged() && !c.DryRun && isKnown && !c.contains(w.Desired, obj) {
+	if err == nil && w.isDesiredChanged() && !c.DryRun && c.hasLost(w.Desired, obj) {
 		// An apply that removes fields loses structs without a field, such as securityContext: {}. A second apply restores them.
 		w.refitted = w.refitted || obj.GetResourceVersion() != w.Observed.GetResourceVersion()
 		w.Observed = obj

@@ -134,7 +134,7 @@ func (w *world) mustBring(desired, before client.Object, isApply bool, story str
 		require.Equal(w.t, before.GetUID(), after.GetUID(), sent)
 	}
 	got := sortedSets(asJSON(specOf(w.t, after)))
-	if want != "" {
+	if want != "" && want != "{}" { // an apply that empties all lists loses all around them, and another one brings them back
 		require.Equal(w.t, want, got, "as applied: %s", sent)
 	}
 	require.Equal(w.t, got, w.appliedSpec(desired), "applied again: %s", sent)
@@ -231,6 +231,8 @@ func knownLives() []gadgetLife {
 		life("parts", "{a: {inner: {k: x}}, b: {}}", "apply", "{a: {inner: {k: x}}, b: {}}", "{a: {left: x}}"),
 		// What another manager has in an entry isn't valid without the builder's field.
 		life("strict", "{a: {size: 1}}", "merge", "{a: {note: x}}", ""),
+		// A first apply loses the empty list, and all that is around it.
+		life("tags", "[a]", "none", "", "[]"),
 		// An empty struct is the choice of a member.
 		life("update", "{rolling: {}}", "update", "{type: Rolling}", "{rolling: {}}"),
 		life("source", "{exec: {}}", "update", "{http: {port: 80}}", "{exec: {}}"),
