@@ -54,14 +54,14 @@ type reconciler[T client.Object] struct {
 	guard plancheck.Guard
 
 	statusWrites throttle.Statuses
-	throttle     *throttle.Passes   // nil: every event has its own pass, for tests
-	limiter      *fairshare.Limiter // nil: every plan runs at once, for tests
-	cpuTime      func(func()) time.Duration
-	inFlight     *inflight.Record   // of the quarantine; nil: none
-	recorder     flight.Recorder    // nil: none
-	former       *former.Settings   // of the former states for an undo; nil: none are kept
-	turns        *turns.Turns       // of the roll-out of a new build; nil: every owner is changed at once
-	effects      *effect.Performers // nil: the operator has no external effects
+	throttle     *throttle.Passes           // nil: every event has its own pass, for tests
+	limiter      *fairshare.Limiter         // nil: every plan runs at once, for tests
+	cpuTime      func(func()) time.Duration // cputime.Of, but for tests
+	inFlight     *inflight.Record           // of the quarantine; nil: none
+	recorder     flight.Recorder            // nil: none
+	former       *former.Settings           // of the former states for an undo; nil: none are kept
+	turns        *turns.Turns               // of the roll-out of a new build; nil: every owner is changed at once
+	effects      *effect.Performers         // nil: the operator has no external effects
 	turnSums     telemetry.Turns
 }
 
@@ -117,7 +117,8 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	begun := r.now()
 	used := r.cpuTime(func() { plan, planErr = r.makePlan(ctx, owner, p.view.WithContext(ctx)) })
 	took := r.now().Sub(begun)
-	slot.End(min(used, took), r.now())   // with a simulated clock, CPU time would be chance
+	// A simulated clock stands still during a plan. Its CPU time would make a simulation a matter of chance.
+	slot.End(min(used, took), r.now())
 	if p.err = ctx.Err(); p.err != nil { // the plan may have returned early
 		return reconcile.Result{}, p.err
 	}
