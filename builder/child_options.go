@@ -154,7 +154,7 @@ func behindPointer(value any) any {
 
 // KeepImmutable leaves a child whose immutable field differs from the desired one unchanged, as a whole, until the desired object
 // changes. Immutable are the template of a Job, the selector of a Deployment, the volumeClaimTemplates of a StatefulSet. The builder emits
-// one event and makes no further request. After a restart of the process it makes two more requests, and emits the event again. Default,
+// one event and makes no further request. After a restart of the process it tries the change once more, and emits the event again. Default,
 // without this option and without [RecreateImmutable]: the terminal error [ErrImmutable]. The last one of both options counts.
 func KeepImmutable() ChildOption { return immutable{keep: true} }
 

@@ -21,7 +21,7 @@ import (
 type Error struct {
 	// Key identifies the object.
 	Key store.Key
-	// Operation is the operation that failed: "create", "apply", "adopt", "edit", "delete", "read".
+	// Operation is the operation that failed: "create", "apply", "adopt", "edit", "delete", "read", "write status of".
 	Operation string
 
 	cause  error

@@ -25,7 +25,7 @@ import (
 // field that a new object wouldn't have: the rollingUpdate of a strategy that is now Recreate, the policyTypes of a NetworkPolicy that
 // had no egress rules, a port that another writer changed. Then one JSON patch precedes the apply. It makes the change and removes the
 // obstructing fields, in one step that the API server accepts or refuses as a whole, for one version of the object. For another
-// desired state it also removes the digest: after a crash the apply must still be made, whatever is desired then.
+// desired state it also replaces the digest: after a crash the apply must still be made, whatever is desired then.
 
 // maxRefits limits how often a refused patch is amended without a reduction of the faults: twenty renumbered ports are twenty faults, and
 // each attempt removes one. The API server refuses each of them without a trace.
@@ -126,7 +126,7 @@ func (w *Write) refresh(ctx context.Context, c *Cluster) (client.Object, error) 
 }
 
 // isLasting reports whether a trial failed for a lasting reason: a missing permission, an exceeded quota, a policy or webhook that
-// denies it or doesn't support dry runs, or an invalid object.
+// denies it or doesn't support dry runs, an invalid object, or an object of the name of the trial.
 func isLasting(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsAlreadyExists(err) ||
 		apistatus.IsDenied(err)
@@ -199,6 +199,9 @@ func (w *Write) areIgnoredInTheWay(ctx context.Context, c *Cluster, fresh client
 	r, err := without.newRefit(&dry, fresh, true)
 	if err != nil {
 		return false, err
+	}
+	if len(merge.Patch(r.objects.Live, r.amended.Object)) == 0 {
+		return false, nil // there is nothing to remove
 	}
 	_, err = without.sendAmended(ctx, &dry, r)
 	if isObstructed(err) {

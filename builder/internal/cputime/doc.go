@@ -3,5 +3,5 @@
 // The wall-clock time of a short function says little in a process with a CPU limit: the kernel stops such a process for tens of
 // milliseconds, whatever runs at that moment.
 //
-// Invariant: the time is that of the calling goroutine only, never that of others that run meanwhile.
+// Invariant: on Linux, the time is that of the calling goroutine only, never that of others that run meanwhile.
 package cputime

@@ -10,6 +10,6 @@
 // take a cheap plan for one.
 //
 // Invariant: a namespace without a recent expensive plan waits only for a plan of its own, the first one or the first after it was
-// expensive. An expensive namespace never becomes a cheap one by waiting, as long as its owners retry. The record is in memory only: a
-// new process learns it from each namespace's first plan.
+// expensive. An expensive namespace never becomes a cheap one by waiting, as long as its owners retry in time. The record is in memory
+// only: a new process learns it from each namespace's first plan.
 package fairshare

@@ -36,7 +36,7 @@ type Limiter struct {
 // usage is the record of a namespace's plans.
 type usage struct {
 	known     bool      // a plan has ended
-	expensive time.Time // when the last expensive plan ended; zero: never
+	expensive time.Time // when the last expensive plan ended; zero: none is remembered
 	running   int
 	limited   bool      // the plan that runs counts as an expensive one
 	waits     bool      // the namespace is in the limiter's waiting

@@ -23,7 +23,7 @@ const attempts = 10
 
 // Send asks for an action of an object as the command of this name does. It sends a merge patch of the object as it was read, and reads
 // the object again after a conflict. It returns whether the action wasn't asked for already, and the word for an action that is. The
-// error is a [Refusal], or that of a request. The verbs are suspend, resume, terminate, retry, pause and unpause.
+// error is a [Refusal], or that of a request. The verbs are those of the commands.
 func Send(
 	verb string, read *unstructured.Unstructured, send func(patch []byte) error, again func() (*unstructured.Unstructured, error),
 ) (isNews bool, done string, err error) {
