@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/effect"
@@ -25,6 +23,8 @@ import (
 // External effects: see package effects. The journal of an effect is a child, which a pass creates, changes and prunes like others. After
 // that, performEffects takes the next step of each effect whose journal was observed in its present version. A pass of an operator without
 // a performer calls nothing of this file.
+
+var controllerRevisions = kinds.Kind{GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision")}
 
 func init() {
 	effect.Option = func(d *effect.Desired) any { return ofEffect{d} }
@@ -147,9 +147,7 @@ func (p *pass) deleteUndesiredEffects(ctx context.Context) error {
 	return p.deleteAll(ctx, stale)
 }
 
-// performEffects takes the next step of each effect. Desired effects come first, from the lowest order to the highest: an effect waits
-// until those of lower orders are done. Then come the undone ones, from the highest order to the lowest. A dry run reports the steps, and
-// takes none.
+// performEffects takes the next step of each effect.
 func (p *pass) performEffects(ctx context.Context) error {
 	isTerminating := p.owner.GetDeletionTimestamp() != nil
 	if isTerminating {
@@ -164,49 +162,23 @@ func (p *pass) performEffects(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var unfinished *effectStep // the first of the steps of its kind that isn't done
-	for i := range steps {
-		s := &steps[i]
-		if unfinished != nil && unfinished.undoes != s.undoes {
-			unfinished = nil
-		}
-		if unfinished != nil && unfinished.order != s.order {
-			s.pending = fmt.Sprintf("effect %s waits for effect %s", s, unfinished)
-		} else if err := p.takeStep(ctx, s); err != nil {
-			return err
-		}
-		if unfinished == nil && !s.done {
-			unfinished = s
-		}
+	again, err := p.effectsHost().Perform(ctx, steps)
+	if err != nil {
+		return publicError(err)
+	}
+	if again > 0 {
+		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(again, conflictDelay))
 	}
 	p.reportEffects(steps)
-	if slices.ContainsFunc(steps, func(s effectStep) bool { return s.desired != nil || !s.done }) {
+	if !effect.AllUndone(steps) {
 		return nil
 	}
 	return p.unguardEffects(ctx)
 }
 
-// effectStep is the next step of one effect.
-type effectStep struct {
-	key             store.Key // of its journal
-	performer, name string
-	order           int64
-	desired         *effect.Desired // nil: the plan doesn't desire it
-	undoes          bool
-	journal         *effect.Journal // nil: this pass has written it, and a later one takes the step
-
-	done    bool
-	pending string // what it waits for, empty if nothing
-	failed  bool
-}
-
-// String names the effect.
-func (s *effectStep) String() string { return fmt.Sprintf("%s %q", s.performer, s.name) }
-
-// effectSteps returns the effects of the plan and those with a journal, in the order of their steps.
-func (p *pass) effectSteps() ([]effectStep, error) {
-	var steps []effectStep
-	desired := map[store.Key]bool{}
+// effectSteps returns the steps of the plan's effects, and of those with a journal.
+func (p *pass) effectSteps() ([]effect.Step, error) {
+	desired := map[store.Key]*effect.Desired{}
 	for i := range p.children {
 		c := &p.children[i]
 		if c.effect == nil {
@@ -216,239 +188,45 @@ func (p *pass) effectSteps() ([]effectStep, error) {
 		if err != nil {
 			return nil, publicError(err)
 		}
-		desired[key] = true
-		s := effectStep{key: key, desired: c.effect, performer: c.effect.Performer, name: c.effect.Key, order: c.effect.Order}
-		if obj := p.observed[key]; obj != nil && effect.Is(obj) {
-			s.journal = effect.Read(obj)
-		}
-		steps = append(steps, s)
+		desired[key] = c.effect
 	}
-	undone := func(obj client.Object, key store.Key, observed bool) {
-		j := effect.Read(obj)
-		s := effectStep{key: key, performer: j.Performer, name: j.Key, order: j.Order, undoes: true}
-		if observed {
-			s.journal = j
-		}
-		steps = append(steps, s)
-	}
-	for key, obj := range p.observed {
-		if !desired[key] && obj.GetDeletionTimestamp() != nil && effect.Is(obj) {
-			undone(obj, key, true)
+	written := make([]effect.Written, len(p.result.Changes))
+	for i, change := range p.result.Changes {
+		written[i].Key = change.Key
+		if change.Reason == events.ReasonDeleted {
+			written[i].Deleted = change.object
 		}
 	}
-	for _, change := range p.result.Changes {
-		if change.Reason == events.ReasonDeleted && effect.Is(change.object) {
-			undone(change.object, change.Key, false)
-		}
-		for i := range steps {
-			if steps[i].key == change.Key {
-				steps[i].journal = nil
-			}
-		}
-	}
-	slices.SortFunc(steps, func(a, b effectStep) int {
-		switch {
-		case a.undoes != b.undoes && b.undoes:
-			return -1
-		case a.undoes != b.undoes:
-			return 1
-		case a.undoes:
-			return cmp.Or(cmp.Compare(b.order, a.order), store.Compare(b.key, a.key))
-		default:
-			return cmp.Or(cmp.Compare(a.order, b.order), store.Compare(a.key, b.key))
-		}
-	})
-	return steps, nil
+	return effect.Steps(desired, p.observed, written), nil
 }
 
-// takeStep takes the next step of one effect. The error is one of the API server's; one of the performer is in the step.
-func (p *pass) takeStep(ctx context.Context, s *effectStep) error {
-	j := s.journal
-	if j == nil {
-		s.pending = fmt.Sprintf("effect %s is to be performed", s)
-		if s.undoes {
-			s.pending = fmt.Sprintf("effect %s is to be undone", s)
-		}
-		return nil
+// effectsHost returns the engine's part that package effect uses.
+func (p *pass) effectsHost() *effect.Host {
+	return &effect.Host{
+		Controller: p.engine.name, Client: p.engine.client, Owner: p.owner, Performers: p.effects, DryRun: p.engine.dry, Now: p.engine.now,
+		Emit:  func(ev events.Event) { p.engine.emit(p.owner, ev) },
+		Wrote: func(journal store.Key) { p.wrote(controllerRevisions, journal) },
 	}
-	performer, missing := p.effects.Of(j)
-	now, observeIn := p.engine.now(), time.Duration(-1)
-	if missing == nil {
-		observeIn = p.effects.ObserveIn(performer, j, now)
-	}
-	abandoned := p.owner.GetAnnotations()[wellknown.AnnotationAbandonEffects] == "true"
-	action, wait := j.Decide(s.desired != nil, abandoned, now, observeIn)
-	s.done = !s.undoes && j.IsDone()
-	if !s.done {
-		s.pending, s.failed = j.Pending(), j.Failed() != ""
-	} else if failure := p.effects.ObservationError(j); failure != "" {
-		s.pending, s.failed = fmt.Sprintf("effect %s can't be observed: %s", s, failure), true
-	}
-	switch {
-	case action == effect.None:
-		p.result.RequeueAfter = sooner(p.result.RequeueAfter, wait)
-		return nil
-	case p.engine.dry:
-		return nil
-	case action == effect.Release:
-		return p.releaseEffect(ctx, s, abandoned)
-	case action == effect.Renew:
-		return p.renewJournal(ctx, s)
-	case missing != nil:
-		s.pending, s.failed = fmt.Sprintf("%s: %s", j.Pending(), missing), true
-		return nil
-	case action == effect.Observe:
-		return p.observeEffect(ctx, performer, s)
-	default:
-		return p.perform(ctx, performer, s)
-	}
-}
-
-// perform does or undoes an effect. It records the attempt first: after a crash in it, the journal has the time of the next one, and a
-// manager that has read an old journal fails with a conflict before it does anything.
-func (p *pass) perform(ctx context.Context, performer *effect.Performer, s *effectStep) error {
-	before, begun := s.journal.Failed(), s.journal.Begun(p.engine.now())
-	if err := p.writeEffectState(ctx, s, begun); err != nil {
-		return err
-	}
-	call := s.journal.Call(p.owner, s.desired)
-	var result []byte
-	var failure error
-	if s.undoes {
-		failure = performer.CallUndo(ctx, call)
-	} else {
-		result, failure = performer.CallDo(ctx, call)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	switch {
-	case failure != nil:
-		state := begun.FailedWith(failure, p.engine.now())
-		if err := p.writeEffectState(ctx, s, state); err != nil {
-			return err
-		}
-		s.done, s.failed, s.pending = false, true, s.journal.Pending()
-		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(state.RetryAt.Sub(p.engine.now()), conflictDelay))
-		if state.Error != before {
-			p.engine.emit(p.owner, events.Warning(events.ReasonEffectFailed, fmt.Sprintf("effect %s: %s", s, state.Error)))
-		}
-		return nil
-	case s.undoes:
-		return p.releaseEffect(ctx, s, false)
-	}
-	if err := p.writeEffectState(ctx, s, begun.Succeeded(result)); err != nil {
-		return err
-	}
-	p.effects.Observed(performer, s.journal, p.engine.now(), nil)
-	s.done, s.failed, s.pending = true, false, fmt.Sprintf("effect %s was performed, and the next pass has its result", s)
-	p.engine.emit(p.owner, events.Normal(events.ReasonEffectPerformed, fmt.Sprintf("effect %s was performed", s)))
-	return nil
-}
-
-// observeEffect compares the desired state with the state outside, and performs the effect again if they differ.
-func (p *pass) observeEffect(ctx context.Context, performer *effect.Performer, s *effectStep) error {
-	upToDate, failure := performer.CallObserve(ctx, s.journal.Call(p.owner, s.desired))
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if failure == nil && !upToDate {
-		p.engine.emit(p.owner, events.Warning(events.ReasonEffectDrifted,
-			fmt.Sprintf("effect %s is performed again: its state outside of the cluster has changed", s)))
-		return p.perform(ctx, performer, s)
-	}
-	p.effects.Observed(performer, s.journal, p.engine.now(), failure)
-	s.failed, s.pending = false, ""
-	if failure != nil {
-		s.failed, s.pending = true, fmt.Sprintf("effect %s can't be observed: %s", s, p.effects.ObservationError(s.journal))
-	}
-	p.result.RequeueAfter = sooner(p.result.RequeueAfter, p.effects.ObserveIn(performer, s.journal, p.engine.now()))
-	return nil
-}
-
-// releaseEffect lets the API server delete a journal.
-func (p *pass) releaseEffect(ctx context.Context, s *effectStep, abandoned bool) error {
-	patch, err := s.journal.ReleasePatch()
-	if err == nil {
-		_, err = p.patchJournal(ctx, s, patch)
-	}
-	if err != nil {
-		return err
-	}
-	p.effects.Forget(s.journal)
-	s.done, s.failed, s.pending = true, false, ""
-	switch {
-	case s.desired != nil:
-	case abandoned:
-		p.engine.emit(p.owner, events.Warning(events.ReasonEffectAbandoned,
-			fmt.Sprintf("effect %s was not undone, because of the annotation %s", s, wellknown.AnnotationAbandonEffects)))
-	case s.journal.Spec.Retain:
-		p.engine.emit(p.owner, events.Normal(events.ReasonEffectRetained, fmt.Sprintf("effect %s is no longer desired, and stays", s)))
-	default:
-		p.engine.emit(p.owner, events.Normal(events.ReasonEffectUndone, fmt.Sprintf("effect %s was undone", s)))
-	}
-	return nil
-}
-
-// renewJournal lets the journal of a desired effect go, which someone has deleted, so that the next pass creates it again, and performs
-// the effect again. If the API server would not create it, because the namespace is terminating, the journal stays: the owner will be
-// deleted, too, and the effect undone.
-func (p *pass) renewJournal(ctx context.Context, s *effectStep) error {
-	err := p.engine.client.Create(ctx, s.journal.Successor(), client.DryRunAll, client.FieldOwner(p.engine.name),
-		client.DisableReadYourWritesConsistency)
-	if err != nil {
-		return &Error{Key: s.key, Operation: "create", cause: err, object: s.journal.Object}
-	}
-	if err := p.releaseEffect(ctx, s, false); err != nil {
-		return err
-	}
-	s.done, s.pending = false, fmt.Sprintf("effect %s is to be performed again: its journal was deleted", s)
-	return nil
-}
-
-// writeEffectState records the state of a performance in the journal, in the version that was read.
-func (p *pass) writeEffectState(ctx context.Context, s *effectStep, state effect.State) error {
-	patch, err := s.journal.StatePatch(state)
-	if err != nil {
-		return err
-	}
-	stored, err := p.patchJournal(ctx, s, patch)
-	if err != nil {
-		return err
-	}
-	s.journal = effect.Read(stored)
-	return nil
-}
-
-// patchJournal writes to a journal. The field manager isn't that of children, so that an apply doesn't remove what it writes.
-func (p *pass) patchJournal(ctx context.Context, s *effectStep, patch []byte) (*appsv1.ControllerRevision, error) {
-	object := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: s.key.Namespace, Name: s.key.Name}}
-	err := p.engine.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(p.engine.name+"-effects"))
-	if err != nil {
-		return nil, &Error{Key: s.key, Operation: "write", cause: err, object: s.journal.Object}
-	}
-	p.wrote(kinds.Kind{GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision")}, s.key)
-	return object, nil
 }
 
 // reportEffects adds the effects that aren't done to the pending children, in place of the readiness of their journals.
-func (p *pass) reportEffects(steps []effectStep) {
+func (p *pass) reportEffects(steps []effect.Step) {
 	ofEffect := map[store.Key]bool{}
 	for i := range steps {
-		ofEffect[steps[i].key] = true
+		ofEffect[steps[i].Key] = true
 	}
 	p.result.Pending = slices.DeleteFunc(p.result.Pending, func(s ChildStatus) bool {
 		return ofEffect[s.Key] && s.Phase == "" && s.Reason == events.ReasonChildrenNotReady
 	})
 	for _, s := range steps {
-		if s.pending == "" {
+		if s.Pending == "" {
 			continue
 		}
 		reason := events.ReasonEffectPending
-		if s.failed {
+		if s.Failed {
 			reason = events.ReasonEffectFailed
 		}
-		p.pend(ChildStatus{Key: s.key, Reason: reason, Message: s.pending})
+		p.pend(ChildStatus{Key: s.Key, Reason: reason, Message: s.Pending})
 	}
 }
 
@@ -459,8 +237,7 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 	if !isEnd || !p.isGuardedForEffects() || p.engine.dry {
 		return nil
 	}
-	kind := formerKey(p.owner, "").GroupKind()
-	found, err := p.engine.listMetadata(ctx, kind, client.InNamespace(p.owner.GetNamespace()))
+	found, err := p.engine.listMetadata(ctx, controllerRevisions.GVK.GroupKind(), client.InNamespace(p.owner.GetNamespace()))
 	if err != nil {
 		return fmt.Errorf("look for journals of the effects of %s: %w", p.ownerKey, err)
 	}

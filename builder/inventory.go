@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
-	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -147,11 +147,8 @@ func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 	var whole []client.Object // those of which the pass has more than the metadata
 	for i := range found {
 		obj := &found[i]
-		if metav1.IsControlledBy(obj, p.owner) && obj.GetDeletionTimestamp() == nil {
+		if metav1.IsControlledBy(obj, p.owner) && obj.GetDeletionTimestamp() == nil && !former.IsRecord(gk, obj) {
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
-			if _, isFormer := obj.Annotations[wellknown.AnnotationUndo]; isFormer && gk == formerKey(p.owner, "").GroupKind() {
-				continue
-			}
 			if known := p.observed[key]; known != nil {
 				whole = append(whole, known)
 			}

@@ -44,6 +44,7 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	}
 	plan.Blocked = freeErr
 	res, err := phases.Run(ctx, plan, p.rolloutHost(), c)
+	err = publicError(err)
 	p.addRollout(res, err)
 	p.desireRolledOut(free, res)
 	err = errors.Join(freeErr, err)
@@ -56,11 +57,8 @@ func (p *pass) rolloutHost() phases.Host {
 		Controller: p.engine.name,
 		Client:     p.engine.client, Live: p.engine.live, DryRun: p.engine.dry, Now: p.engine.now,
 		Emit: func(ev events.Event) { p.engine.emit(p.owner, ev) },
-		Error: func(operation string, key store.Key, object client.Object, err error) error {
-			return &Error{Key: key, Operation: operation, cause: err, object: object}
-		},
-		NotOwned: func(key store.Key, object client.Object) error { return notOwned("apply", key, object) },
 		Describe: func(err error) (key store.Key, summary string) {
+			err = publicError(err)
 			if about := (*Error)(nil); errors.As(err, &about) {
 				key = about.Key
 			}

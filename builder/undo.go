@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/former"
@@ -17,6 +18,167 @@ import (
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
+
+// Before a pass disrupts children, it keeps their state for an undo: see package undo. The order makes that safe. The builder creates the
+// ControllerRevision, then names it in the owner's status, and only a pass that finds it there changes the children.
+
+// stateKept is the error that ends a pass which has kept the state of children, under this name, instead of changing them.
+type stateKept string
+
+func (stateKept) Error() string {
+	return "the former state of the children is kept; the next pass changes them"
+}
+
+// keepFormers lets the pass keep the state of children before it disrupts them. An owner without conditions has no undo, because the
+// name of the state would have no record.
+func (p *pass) keepFormers(settings *former.Settings) {
+	if _, conditioned := p.owner.(Conditioned); conditioned {
+		p.undo = settings
+	}
+}
+
+// isCarriedOut reports whether an earlier pass of this process has carried out the owner's spec to its end. What the plan deletes or
+// scales down since then answers to what it has observed, and not to the spec or the program.
+func (p *pass) isCarriedOut() bool {
+	steady, ok := p.engine.memory.Steady.Get(p.owner.GetUID())
+	return ok && steady.CarriedOut == p.owner.GetGeneration()
+}
+
+// isQuiet reports whether an earlier pass of this process has found nothing to do for the owner's spec, and the owner was ready. What
+// changes since then has another cause than what changed before.
+func (p *pass) isQuiet() bool {
+	steady, ok := p.engine.memory.Steady.Get(p.owner.GetUID())
+	return ok && steady.Quiet == p.owner.GetGeneration()
+}
+
+// noteSteady remembers a pass that has carried out the spec, or has found nothing to do.
+func (p *pass) noteSteady(err error) {
+	if err != nil || !p.pruned {
+		return
+	}
+	was, _ := p.engine.memory.Steady.Get(p.owner.GetUID())
+	is := was
+	is.CarriedOut = p.owner.GetGeneration()
+	ready := meta.FindStatusCondition(*p.owner.(Conditioned).Conditions(), events.ConditionReady)
+	if len(p.result.Changes) == 0 && len(p.result.Pending) == 0 && (ready == nil || ready.Status == metav1.ConditionTrue) {
+		is.Quiet = p.owner.GetGeneration()
+	}
+	if is != was {
+		p.engine.memory.Steady.Add(p.owner.GetUID(), is)
+	}
+}
+
+// keepChanged keeps the state of children before writes that disrupt them, together with that of the others that change with them.
+// Without undo it keeps nothing.
+func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
+	if p.undo == nil {
+		return nil
+	}
+	var children []former.Child
+	disruptive := false
+	for _, w := range writes {
+		child, how, err := p.cluster.Former(w)
+		if err != nil {
+			return publicError(err)
+		}
+		if child == nil {
+			continue
+		}
+		children = append(children, *child)
+		disruptive = disruptive || how == apply.Disruptive || how == apply.ScalesDown && !p.isCarriedOut()
+	}
+	if !disruptive {
+		return nil
+	}
+	return p.keep(ctx, children)
+}
+
+// keepDeleted keeps the state of children before they are pruned.
+func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
+	if len(stale) == 0 || p.isCarriedOut() {
+		return nil
+	}
+	var children []former.Child
+	for _, obj := range stale {
+		k, err := p.engine.kinds.Of(obj)
+		if err != nil {
+			return err
+		}
+		child, err := p.cluster.FormerOfDeleted(k, obj)
+		if err != nil {
+			return publicError(err)
+		}
+		if child != nil {
+			children = append(children, *child)
+		}
+	}
+	if len(children) == 0 {
+		return nil
+	}
+	return p.keep(ctx, children)
+}
+
+// keep makes sure that the state that the owner's status names has these children. It returns a [stateKept] if the status must name
+// another one first.
+func (p *pass) keep(ctx context.Context, children []former.Child) error {
+	cause := former.Cause{Generation: p.owner.GetGeneration(), Build: p.undo.Build}
+	named := undoableIn(*p.owner.(Conditioned).Conditions())
+	name, err := p.formers().Keep(ctx, named, p.isQuiet(), cause, children)
+	if err != nil || name == "" {
+		return publicError(err)
+	}
+	p.engine.memory.Steady.Remove(p.owner.GetUID())
+	return stateKept(name)
+}
+
+// formers returns the record of the owner's former states.
+func (p *pass) formers() *former.Record {
+	return &former.Record{
+		Client: p.engine.client, Live: p.engine.live, Controller: p.engine.name, Owner: p.owner, OwnerKind: p.cluster.OwnerKind,
+	}
+}
+
+// recordFormer writes the name of the kept state to the owner's status. It runs instead of the rest of a pass.
+func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T, kept stateKept) (reconcile.Result, error) {
+	r.engine.emitResult(owner, "", p.finish(nil), nil)
+	after := withOwnConditions(owner)
+	meta.SetStatusCondition(any(after).(Conditioned).Conditions(), metav1.Condition{
+		Type: events.ConditionUndoable, Status: metav1.ConditionTrue, Reason: events.ReasonStateKept, Message: string(kept),
+		ObservedGeneration: owner.GetGeneration(), LastTransitionTime: metav1.NewTime(r.now()),
+	})
+	p.err = r.engine.writeChangedStatus(ctx, owner, after)
+	return r.next(ctx, conflictDelay, p.err)
+}
+
+// undoableIn returns the name of the kept state, empty for none.
+func undoableIn(conditions []metav1.Condition) string {
+	c := meta.FindStatusCondition(conditions, events.ConditionUndoable)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return ""
+	}
+	return c.Message
+}
+
+// withUndoable returns an owner whose conditions name the kept state, also if the plan sets all conditions itself. It changes neither
+// argument.
+func withUndoable[T client.Object](owner, after T) T {
+	planned, ok := any(after).(Conditioned)
+	if !ok {
+		return after
+	}
+	was := meta.FindStatusCondition(*any(owner).(Conditioned).Conditions(), events.ConditionUndoable)
+	if was == nil {
+		return after
+	}
+	if set := meta.FindStatusCondition(*planned.Conditions(), events.ConditionUndoable); set != nil && *set == *was {
+		return after
+	}
+	after = withOwnConditions(after)
+	conditions := any(after).(Conditioned).Conditions()
+	meta.RemoveStatusCondition(conditions, events.ConditionUndoable)
+	*conditions = append(*conditions, *was)
+	return after
+}
 
 // undone is how far an owner has returned to its former state.
 type undone struct {
@@ -83,14 +245,15 @@ func (r *reconciler[T]) restore(ctx context.Context, owner T, name string) error
 	if err != nil {
 		return err
 	}
-	object, err := p.getFormer(ctx, name)
+	record := p.formers()
+	object, err := record.Get(ctx, name)
 	if err != nil {
-		return err
+		return publicError(err)
 	}
 	if object == nil {
 		return cantUndo("ControllerRevision %s, which had the former state, is gone", name)
 	}
-	state, err := former.Read(object, former.Identity(r.engine.name, owner.GetUID()))
+	state, err := record.StateOf(object)
 	switch {
 	case err != nil:
 		return cantUndo("%w", err)

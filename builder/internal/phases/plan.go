@@ -56,10 +56,6 @@ type Host struct {
 	Now func() time.Time
 	// Emit emits an event about the owner.
 	Emit func(events.Event)
-	// Error returns an error about an object.
-	Error func(operation string, key store.Key, object client.Object, err error) error
-	// NotOwned returns the error about an object that the owner doesn't own.
-	NotOwned func(key store.Key, object client.Object) error
 	// Describe returns the key of the object of an error, empty if the error is about none, and a summary of the error.
 	Describe func(error) (store.Key, string)
 }

@@ -192,7 +192,7 @@ func (p *pass) createRevision(ctx context.Context, object *appsv1.ControllerRevi
 		return nil
 	}
 	if !apierrors.IsAlreadyExists(exists) {
-		return p.Error("create", key, nil, exists)
+		return &failure.Error{Key: key, Operation: "create", Err: exists}
 	}
 	found, err := p.readRevision(ctx, key)
 	switch {
@@ -200,14 +200,14 @@ func (p *pass) createRevision(ctx context.Context, object *appsv1.ControllerRevi
 		return err
 	case found == nil:
 	case inventory.OwnershipOf(found, p.Owner, p.OwnerKind) == inventory.NotOwned:
-		return p.NotOwned(key, found)
+		return failure.NotOwned("apply", key, found)
 	case !isIntact(found):
 		if _, err := p.cluster.Delete(ctx, key, found); err != nil {
 			return err
 		}
 	}
 	resource := schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}
-	return p.Error("create", key, nil, apierrors.NewConflict(resource, key.Name, exists))
+	return &failure.Error{Key: key, Operation: "create", Err: apierrors.NewConflict(resource, key.Name, exists)}
 }
 
 // readRevision reads a ControllerRevision past the cache, which may lag behind; nil if there is none.
@@ -218,7 +218,7 @@ func (p *pass) readRevision(ctx context.Context, key store.Key) (*appsv1.Control
 		return nil, nil
 	}
 	if err != nil {
-		return nil, p.Error("read", key, nil, err)
+		return nil, &failure.Error{Key: key, Operation: "read", Err: err}
 	}
 	return found, nil
 }
@@ -240,7 +240,7 @@ func (p *pass) patchRevision(
 		return before.DeepCopyObject().(*appsv1.ControllerRevision), nil
 	}
 	if err != nil {
-		return nil, p.Error("apply", p.revisionKey(before.GetName()), nil, err)
+		return nil, &failure.Error{Key: p.revisionKey(before.GetName()), Operation: "apply", Err: err}
 	}
 	return object, nil
 }

@@ -199,7 +199,7 @@ func (p *pass) expireJobs(ctx context.Context, c *Child, jobs []*batchv1.Job) er
 		object := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
 		err := p.patch(ctx, object, fields)
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return p.Error("apply", jobKey(job), job, err)
+			return &failure.Error{Key: jobKey(job), Operation: "apply", Err: err, Object: job}
 		}
 	}
 	return nil
@@ -262,9 +262,9 @@ func (p *pass) checkRuns(child string) error {
 	if record == nil || record.Damage == nil {
 		return nil
 	}
-	return p.Error("read", p.revisionKey(record.Object.GetName()), record.Object, fmt.Errorf(
-		"annotation %s: %w: %w; repair its JSON, or delete the object to run all values of %q again",
-		wellknown.AnnotationRunOnce, failure.ErrDamagedRecord, record.Damage, child))
+	err := fmt.Errorf("annotation %s: %w: %w; repair its JSON, or delete the object to run all values of %q again",
+		wellknown.AnnotationRunOnce, failure.ErrDamagedRecord, record.Damage, child)
+	return &failure.Error{Key: p.revisionKey(record.Object.GetName()), Operation: "read", Err: err, Object: record.Object}
 }
 
 // noteRuns keeps an observed record for the pass.

@@ -81,8 +81,6 @@ func (f *fixture) run() (Result, error) {
 		Controller: "test", Client: f.client, Live: f.client,
 		Now:      func() time.Time { return f.now },
 		Emit:     func(ev events.Event) { f.events = append(f.events, ev.Reason) },
-		Error:    func(_ string, _ store.Key, _ client.Object, err error) error { return err },
-		NotOwned: func(store.Key, client.Object) error { return errors.New("not owned") },
 		Describe: func(err error) (store.Key, string) { return store.Key{}, err.Error() },
 	}, f)
 }

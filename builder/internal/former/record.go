@@ -1,0 +1,156 @@
+package former
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/store"
+)
+
+// Record keeps the former states of one owner, each in a ControllerRevision. Its errors are each a failure.Error.
+type Record struct {
+	Client client.Writer
+	// Live reads past the cache, so that the program needs neither to list nor to watch ControllerRevisions.
+	Live client.Reader
+	// Controller is the field manager of children.
+	Controller string
+	Owner      client.Object
+	OwnerKind  schema.GroupVersionKind
+}
+
+var kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
+
+// IsRecord reports whether an object of a kind, of which the metadata suffice, keeps a former state. No plan desires it, and pruning must
+// leave it.
+func IsRecord(of schema.GroupKind, object client.Object) bool {
+	return of == kind.GroupKind() && object.GetAnnotations()[wellknown.AnnotationUndo] != ""
+}
+
+// Keep makes sure that a state has these children. named is the state that the owner's status names, empty for none. If its cause is the
+// same, and the owner wasn't quiet since, the children are added to it. Keep returns the name of the state that the status must name
+// before the children change; empty: it names it already.
+func (r *Record) Keep(ctx context.Context, named string, quiet bool, cause Cause, children []Child) (name string, err error) {
+	state := State{Cause: cause, Previous: named, Children: children}
+	if named != "" && !quiet {
+		was, object, err := r.read(ctx, named)
+		if err != nil {
+			return "", err
+		}
+		if object != nil && was.Cause == cause { // an earlier pass has changed children for the same reason
+			all := was.With(children)
+			if len(all.Children) == len(was.Children) {
+				return "", r.delete(ctx, was.Previous)
+			}
+			state.Children = all.Children
+		}
+	}
+	name, data, err := state.Render(r.identity(), r.Owner.GetName())
+	if err != nil {
+		return "", &failure.Error{Key: r.key(name), Operation: "create", Err: err}
+	}
+	return name, r.create(ctx, name, data)
+}
+
+// create creates the ControllerRevision of a state, unless it exists.
+func (r *Record) create(ctx context.Context, name string, data []byte) error {
+	key := r.key(name)
+	object := &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: key.Namespace, Name: name,
+			Labels:          map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy},
+			Annotations:     map[string]string{wellknown.AnnotationUndo: r.Controller},
+			OwnerReferences: []metav1.OwnerReference{inventory.ControllerReference(r.Owner, r.OwnerKind)},
+		},
+		Data: runtime.RawExtension{Raw: data}, Revision: r.Owner.GetGeneration(),
+	}
+	exists := r.Client.Create(ctx, object, client.FieldOwner(r.Controller), client.DisableReadYourWritesConsistency)
+	if exists == nil {
+		return nil
+	}
+	if !apierrors.IsAlreadyExists(exists) {
+		return &failure.Error{Key: key, Operation: "create", Err: exists, Object: object}
+	}
+	_, found, err := r.read(ctx, name)
+	if err != nil || found != nil {
+		return err
+	}
+	resource := schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}
+	conflict := apierrors.NewConflict(resource, name, exists) // it was changed, and is deleted now
+	return &failure.Error{Key: key, Operation: "create", Err: conflict}
+}
+
+// Get returns the ControllerRevision of a name, nil if there is none. One that the owner doesn't own is an error.
+func (r *Record) Get(ctx context.Context, name string) (*appsv1.ControllerRevision, error) {
+	key, object := r.key(name), &appsv1.ControllerRevision{}
+	err := r.Live.Get(ctx, key.NamespacedName(), object)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, &failure.Error{Key: key, Operation: "read", Err: err}
+	case inventory.OwnershipOf(object, r.Owner, r.OwnerKind) == inventory.NotOwned:
+		return nil, failure.NotOwned("read", key, object)
+	}
+	return object, nil
+}
+
+// StateOf returns the state in a ControllerRevision. The error says what is damaged.
+func (r *Record) StateOf(object *appsv1.ControllerRevision) (State, error) {
+	return Read(object, r.identity())
+}
+
+// read returns a state and its ControllerRevision, nil if there is none. It deletes one whose data were changed.
+func (r *Record) read(ctx context.Context, name string) (State, *appsv1.ControllerRevision, error) {
+	object, err := r.Get(ctx, name)
+	if err != nil || object == nil {
+		return State{}, nil, err
+	}
+	state, err := r.StateOf(object)
+	if err != nil {
+		return State{}, nil, r.deleteObserved(ctx, object)
+	}
+	return state, object, nil
+}
+
+// delete deletes a state that another one replaces, and first the one that it has replaced: a change that was reverted before it was made
+// has left that. An empty name is none.
+func (r *Record) delete(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	object, err := r.Get(ctx, name)
+	if err != nil || object == nil {
+		return err
+	}
+	if state, err := r.StateOf(object); err == nil {
+		if err := r.delete(ctx, state.Previous); err != nil {
+			return err
+		}
+	}
+	return r.deleteObserved(ctx, object)
+}
+
+// deleteObserved deletes a ControllerRevision as it was read.
+func (r *Record) deleteObserved(ctx context.Context, object *appsv1.ControllerRevision) error {
+	err := r.Client.Delete(ctx, object, client.DisableReadYourWritesConsistency,
+		client.Preconditions{UID: new(object.GetUID()), ResourceVersion: new(object.GetResourceVersion())})
+	if client.IgnoreNotFound(err) != nil {
+		return &failure.Error{Key: r.key(object.Name), Operation: "delete", Err: err, Object: object}
+	}
+	return nil
+}
+
+func (r *Record) identity() string { return Identity(r.Controller, r.Owner.GetUID()) }
+
+func (r *Record) key(name string) store.Key {
+	return store.KeyOf(kind, r.Owner.GetNamespace(), name)
+}
