@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/store"
 )
 
 // maxRequests is the limit of concurrent requests in a pass.
@@ -125,3 +127,25 @@ func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind cl
 }
 
 func (e *Engine) isIndexed(k kinds.Kind) bool { return e.byController.Has(k) }
+
+// tracePass starts a span of a pass over an owner. The returned function ends it.
+func (e *Engine) tracePass(ctx context.Context, owner client.Object) (context.Context, func(error)) {
+	if !e.tracer.IsOn() || kinds.IsNil(owner) {
+		return ctx, func(error) {}
+	}
+	key := store.Key{}
+	if k, err := e.kinds.Of(owner); err == nil {
+		key = k.Key(owner)
+	}
+	return e.tracer.Pass(ctx, key)
+}
+
+// Forget drops the engine's memory of a deleted owner. like is any object of the owner's kind. An [Operator] calls it; a reconciler of
+// your own calls it when the owner isn't found, so that the metric armature_builder_objects_waiting no longer counts the owner's
+// waiting objects.
+func (e *Engine) Forget(like client.Object, owner types.NamespacedName) {
+	if k, err := e.kinds.Of(like); err == nil {
+		e.waiting.Forget(store.KeyOf(k.GVK, owner.Namespace, owner.Name))
+		e.contested.Forget(store.KeyOf(k.GVK, owner.Namespace, owner.Name))
+	}
+}

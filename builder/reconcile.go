@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -184,6 +185,16 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		p.err = r.engine.deleteOwner(ctx, owner, written)
 	}
 	return r.next(ctx, after, p.err)
+}
+
+// forget drops what the reconciler remembers of an owner that is deleted.
+func (r *reconciler[T]) forget(ctx context.Context, like T, owner types.NamespacedName) error {
+	r.engine.Forget(like, owner)
+	if r.turns == nil {
+		return nil
+	}
+	r.turnSums.Forget(store.KeyOf(r.owner.GVK, owner.Namespace, owner.Name))
+	return r.turns.Settle(ctx, owner)
 }
 
 // instructions returns the parts of the plan that change the cluster, without the owner and its status.

@@ -69,6 +69,15 @@ func (e *Engine) emit(owner client.Object, ev events.Event) {
 	events.Emit(e.recorder, owner, ev)
 }
 
+// countWaiting records the number of objects that a pass waits for, and of contested children, as metrics.
+func (p *pass) countWaiting(scope string, res Result) {
+	if p.engine.dry {
+		return
+	}
+	p.engine.waiting.Set(p.ownerKey, scope, len(res.waiting()))
+	p.engine.contested.Set(p.ownerKey, scope, len(res.contested()))
+}
+
 // writeStatus writes the plan's status, with what the builder reports in it. An owner that is gone needs no status. It returns how long
 // the write is postponed, 0 if it isn't, and the owner as the API server stored it, nil if nothing was written.
 func (r *reconciler[T]) writeStatus(

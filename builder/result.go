@@ -1,12 +1,16 @@
 package builder
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/rollout"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -56,4 +60,108 @@ type Result struct {
 	planWaitsFor []string      // Plan.WaitingFor
 	kept         []Change      // children found to be immutable in this pass
 	begun, ended []ChildStatus // contests to report as begun and as ended
+}
+
+// ChildStatus is the state of a child that isn't up to date and ready.
+type ChildStatus struct {
+	// Key identifies the child.
+	Key store.Key
+	// Phase is the child's phase, empty if it has none.
+	Phase string
+	// Reason is why the child is pending. A child may be in [Result].Pending more than once, with different reasons:
+	//
+	//	events.ReasonWaiting           the builder could not write it, because an object of the same name is terminating, which the
+	//	                               builder may have deleted to recreate it
+	//	events.ReasonChildrenNotReady  it is applied and isn't ready. Only the children whose readiness the pass checks have this
+	//	                               reason and the next one: see Builder.AwaitReady, ReadyWhen and Plan.Report
+	//	events.ReasonChildFailed       it can't become ready until someone changes something
+	//	events.ReasonRollingOut        its change is paused until earlier phases are ready
+	//	events.ReasonRolloutHalted     it stops a roll-out: it has failed, or isn't ready in time (see package rollout). No child
+	//	                               stops a first install without an order
+	//	events.ReasonWaitingForTurn    the owner, which Key identifies here, waits for its turn: see package release. Only Diff reports it
+	//	events.ReasonEffectPending     it is the journal of an external effect that is to be performed or undone: see package effects
+	//	events.ReasonEffectFailed      as before, and the performer has returned an error; the builder tries again
+	//	events.ReasonContested         another writer changes it again and again. The builder restores it with an exponential
+	//	                               backoff from 1 second to 5 minutes, until the other writer stops for a while. The message
+	//	                               names the differing fields in the form that Ignore takes, the field managers that changed
+	//	                               them, the number of restorations in a row (3, 10, 30, 100, ... or more), and the action to take
+	Reason string
+	// Message is one line of at most a few hundred bytes, such as "1 of 3 replicas updated".
+	Message string
+
+	advice string // what someone must do about it; Message has it, too
+}
+
+// String returns the child and the message: "Deployment.apps default/web: 1 of 3 replicas updated".
+func (s ChildStatus) String() string { return s.Key.String() + ": " + s.Message }
+
+// keyOfStatus returns the key of a pending child, as a message names it.
+func keyOfStatus(s ChildStatus) string { return s.Key.String() }
+
+// messageOfStatus returns the message of a pending effect, which names it.
+func messageOfStatus(s ChildStatus) string { return s.Message }
+
+// pending returns the children that are pending for one of some reasons.
+func (r Result) pending(reasons ...string) []ChildStatus {
+	var found []ChildStatus
+	for _, s := range r.Pending {
+		if slices.Contains(reasons, s.Reason) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// notReady returns the children that aren't ready, failed or not.
+func (r Result) notReady() []ChildStatus {
+	return r.pending(events.ReasonChildrenNotReady, events.ReasonChildFailed)
+}
+
+// waiting returns the children that wait for a deletion.
+func (r Result) waiting() []ChildStatus { return r.pending(events.ReasonWaiting) }
+
+// contested returns the children that another writer changes again and again.
+func (r Result) contested() []ChildStatus { return r.pending(events.ReasonContested) }
+
+// rolloutFailure returns the child that stops a roll-out; nil if none does.
+func (r Result) rolloutFailure() *ChildStatus {
+	for i := range r.Pending {
+		if r.Pending[i].Reason == events.ReasonRolloutHalted {
+			return &r.Pending[i]
+		}
+	}
+	return nil
+}
+
+// advice returns what someone must do before a rollback can complete. Default: empty, nothing.
+func (r Result) advice() string {
+	for _, n := range r.Pending {
+		if n.advice != "" {
+			return "; " + n.Key.String() + ": " + n.advice
+		}
+	}
+	return ""
+}
+
+// failedFirst returns the children that aren't ready, failed ones first.
+func (r Result) failedFirst() []ChildStatus {
+	return append(r.pending(events.ReasonChildFailed), r.pending(events.ReasonChildrenNotReady)...)
+}
+
+// waitingMessage returns the message of a plan that waits.
+func (r Result) waitingMessage() string {
+	return text.List("waiting for ", r.planWaitsFor, func(what string) string { return what })
+}
+
+// notReadyReason returns the reason of a child that isn't ready.
+func notReadyReason(failed bool) string {
+	if failed {
+		return events.ReasonChildFailed
+	}
+	return events.ReasonChildrenNotReady
+}
+
+// comparePending orders pending children by key and reason.
+func comparePending(a, b ChildStatus) int {
+	return cmp.Or(store.Compare(a.Key, b.Key), cmp.Compare(a.Reason, b.Reason))
 }
