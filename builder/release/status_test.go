@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -76,7 +77,25 @@ func TestDecisions(t *testing.T) {
 
 	stale := list()
 	require.NoError(t, Abort(t.Context(), c, list()))
-	require.ErrorContains(t, Resume(t.Context(), c, stale), "write the roll-out of the operator webapp")
+	require.ErrorContains(t, Resume(t.Context(), c, stale), "write the roll-out of the operator webapp: it has changed")
+	assert.Equal(t, Aborted, list().State)
+}
+
+// Other writes to the ConfigMap, such as a label, don't keep a user from deciding.
+func TestADecisionIsWrittenAgainAfterAConflict(t *testing.T) {
+	c := fake.NewClientBuilder().WithObjects(record(turns.Progressing)).Build()
+	all, err := List(t.Context(), c, "")
+	require.NoError(t, err)
+	labelled := record(turns.Progressing)
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(labelled), labelled))
+	labelled.Labels["team"] = "shop"
+	require.NoError(t, c.Update(t.Context(), labelled))
+
+	require.NoError(t, Abort(t.Context(), c, all[0]))
+	assert.Equal(t, Aborted, all[0].State)
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(labelled), labelled))
+	assert.Equal(t, "shop", labelled.Labels["team"])
+	assert.Equal(t, string(turns.Aborted), labelled.Data["state"])
 }
 
 func TestNothingToDecide(t *testing.T) {
