@@ -130,10 +130,10 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		if p.result.turn, p.err = r.takeTurn(ctx, p); p.err != nil {
 			return r.next(ctx, 0, p.err)
 		}
-		if p.result.turn.postpones() {
+		if p.result.turn.Postpones() {
 			return r.awaitTurn(ctx, p, owner)
 		}
-		p.await = p.await || p.result.turn.isIn()
+		p.await = p.await || p.result.turn.IsIn()
 	}
 
 	// Apply, change and prune. A terminating owner needs no plan for that.

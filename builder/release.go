@@ -24,19 +24,6 @@ import (
 // turnPoll is how often an owner that waits asks for its turn.
 const turnPoll = 10 * time.Second
 
-// turn is an owner's part in the roll-out of a new build during one pass. Nil: it has none.
-type turn struct {
-	mark   turns.Mark // what the owner's condition says after the pass
-	begins bool       // the pass grants the turn: the next one changes the children
-	over   bool       // the owner needs no turn any more
-}
-
-// postpones reports whether the pass must not change the children.
-func (t *turn) postpones() bool { return t != nil && (t.begins || t.mark.IsWaiting()) }
-
-// isIn reports whether the owner is in its turn.
-func (t *turn) isIn() bool { return t != nil && t.mark.IsInTurn() }
-
 // releases returns the operator's turns, nil without a roll-out of new builds. An owner without conditions never waits, because its
 // turn would have no record.
 func (o *Operator[T]) releases(r *reconciler[T]) *turns.Turns {
@@ -51,61 +38,12 @@ func (o *Operator[T]) releases(r *reconciler[T]) *turns.Turns {
 	})
 }
 
-// takeTurn returns an owner's part in the roll-out of a new build. If a dry pass shows that the plan is disruptive, it asks for the
-// owner's turn.
-func (r *reconciler[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn, error) {
+// takeTurn returns an owner's part in the roll-out of a new build.
+func (r *reconciler[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turns.Turn, error) {
 	if p.plan.DeleteOwner {
 		return nil, nil
 	}
-	if err := r.turns.Open(ctx); err != nil {
-		return nil, err
-	}
-	standing := r.turns.Standing(p.owner)
-	if standing == turns.Free {
-		return nil, nil
-	}
-	mark := turns.MarkOf(*p.owner.(Conditioned).Conditions())
-	is := turns.Mark{ID: r.turns.ID(), Since: mark.Since}
-	switch {
-	case standing == turns.InTurn:
-		r.turns.Begin(p.owner)
-		return &turn{mark: mark}, nil
-	case p.planErr != nil:
-		return nil, nil
-	case standing == turns.ChangedByUser && mark.IsInTurn(): // of an earlier roll-out: it isn't ready since
-		is.Reason = events.ReasonReleasing
-		return &turn{mark: is}, nil
-	case standing == turns.ChangedByUser:
-		is.Reason = events.ReasonChangedByUser
-		return &turn{mark: is, over: true}, nil
-	}
-	why, known := r.turns.Disruption(p.owner)
-	if !known {
-		var err error
-		if why, err = r.disruption(ctx, p.pass); err != nil {
-			return nil, err
-		}
-	}
-	if why == "" {
-		if mark.IsInTurn() {
-			is.Reason = events.ReasonReleasing
-			return &turn{mark: is}, nil
-		}
-		if mark.IsWaiting() {
-			mark = turns.Mark{}
-		}
-		return &turn{mark: mark, over: true}, nil
-	}
-	granted, err := r.turns.Ask(ctx, p.owner, why)
-	if err != nil {
-		return nil, err
-	}
-	if granted {
-		is.Reason = events.ReasonReleasing
-		return &turn{mark: is, begins: true}, nil
-	}
-	is.Reason, is.Why = events.ReasonWaitingForTurn, why
-	return &turn{mark: is}, nil
+	return r.turns.Take(ctx, p.owner, p.planErr == nil, func(ctx context.Context) (string, error) { return r.disruption(ctx, p.pass) })
 }
 
 // disruption returns what the plan of a pass would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass
@@ -170,8 +108,8 @@ func (r *reconciler[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner
 		return r.next(ctx, turnPoll, p.err)
 	}
 	r.emitTurn(owner, was, t)
-	r.countTurn(p.ownerKey, t.mark)
-	if t.begins {
+	r.countTurn(p.ownerKey, t.Mark)
+	if t.Begins {
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: turnPoll}, nil
@@ -185,11 +123,11 @@ func (r *reconciler[T]) withTurn(owner, after T, res Result, err error) T {
 	}
 	is := turns.MarkOf(*any(owner).(Conditioned).Conditions())
 	switch {
-	case res.turn != nil && res.turn.isIn() && !res.turn.begins:
-		res.turn.advance(res, *conditioned.Conditions(), err, r.turns.ReadyWithin, r.now())
-		is = res.turn.mark
 	case res.turn != nil:
-		is = res.turn.mark
+		if res.turn.IsIn() && !res.turn.Begins && !isConflict(err) {
+			res.turn.Advance(progressOf(res, *conditioned.Conditions(), err), r.turns.ReadyWithin, r.now())
+		}
+		is = res.turn.Mark
 	case is.IsWaiting(), r.turns == nil && is.IsInTurn(): // no longer
 		is = turns.Mark{}
 	}
@@ -207,34 +145,26 @@ func withMark[T client.Object](owner, after T, is turns.Mark, now time.Time) T {
 	return after
 }
 
-// advance decides, after a pass in the owner's turn, whether the turn is over, and whether it halts the roll-out. The owner is ready if
-// nothing was left to change, all children are ready, and the condition Ready, if there is one, is True.
-func (t *turn) advance(res Result, conditions []metav1.Condition, err error, within time.Duration, now time.Time) {
-	why, failed := "", false
+// progressOf returns what a pass in the owner's turn has come to. The owner is ready if nothing was left to change, all children are
+// ready, and the condition Ready, if there is one, is True.
+func progressOf(res Result, conditions []metav1.Condition, err error) turns.Progress {
 	ready := meta.FindStatusCondition(conditions, events.ConditionReady)
 	switch {
-	case isConflict(err):
-		return
 	case err != nil:
-		why, failed = summarize(err), IsTerminal(err)
+		return turns.Progress{Why: summarize(err), Failed: IsTerminal(err)}
 	case len(res.Pending) > 0:
-		worst := res.Pending[0]
-		if all := res.pending(events.ReasonRolloutHalted, events.ReasonChildFailed); len(all) > 0 {
-			worst, failed = all[0], true
+		if failed := res.pending(events.ReasonRolloutHalted, events.ReasonChildFailed); len(failed) > 0 {
+			return turns.Progress{Why: failed[0].String(), Failed: true}
 		}
-		why = worst.String()
+		return turns.Progress{Why: res.Pending[0].String()}
 	case len(res.Changes) > 0:
-		why = "its children have just changed"
+		return turns.Progress{Why: "its children have just changed"}
 	case ready != nil && ready.Status != metav1.ConditionTrue:
-		why, failed = "it isn't ready: "+ready.Message, meta.IsStatusConditionTrue(conditions, events.ConditionStalled)
+		return turns.Progress{
+			Why: "it isn't ready: " + ready.Message, Failed: meta.IsStatusConditionTrue(conditions, events.ConditionStalled),
+		}
 	default:
-		t.mark = turns.Mark{Reason: events.ReasonReleased, ID: t.mark.ID}
-		t.over = true
-		return
-	}
-	t.mark.Reason, t.mark.Why = events.ReasonReleasing, ""
-	if failed || !t.mark.Since.IsZero() && now.Sub(t.mark.Since) >= within {
-		t.mark.Reason, t.mark.Why = events.ReasonRolloutHalted, text.Shorten(why, text.MaxMessage)
+		return turns.Progress{}
 	}
 }
 
@@ -246,31 +176,31 @@ func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T
 		return 0, nil
 	}
 	r.emitTurn(owner, turns.MarkOf(*any(owner).(Conditioned).Conditions()), t)
-	r.countTurn(p.ownerKey, t.mark)
-	if t.over {
+	r.countTurn(p.ownerKey, t.Mark)
+	if t.IsOver {
 		return 0, r.turns.Settle(ctx, p.ownerKey.NamespacedName())
 	}
-	if t.mark.Reason == events.ReasonReleasing {
-		return max(t.mark.Since.Add(r.turns.ReadyWithin).Sub(r.now()), conflictDelay), nil
+	if t.Mark.Reason == events.ReasonReleasing {
+		return max(t.Mark.Since.Add(r.turns.ReadyWithin).Sub(r.now()), conflictDelay), nil
 	}
 	return 0, nil
 }
 
 // emitTurn emits an event when an owner begins to wait, begins its turn, ends it, or halts the roll-out.
-func (r *reconciler[T]) emitTurn(owner T, was turns.Mark, t *turn) {
-	if t.mark.Reason == was.Reason && t.mark.ID == was.ID {
+func (r *reconciler[T]) emitTurn(owner T, was turns.Mark, t *turns.Turn) {
+	if t.Mark.Reason == was.Reason && t.Mark.ID == was.ID {
 		return
 	}
-	switch t.mark.Reason {
+	switch t.Mark.Reason {
 	case events.ReasonWaitingForTurn:
-		r.engine.emit(owner, events.Normal(t.mark.Reason, "a new build of the operator disrupts this object: "+t.mark.Why+
-			"; it waits for its turn in the roll-out "+t.mark.ID))
+		r.engine.emit(owner, events.Normal(t.Mark.Reason, "a new build of the operator disrupts this object: "+t.Mark.Why+
+			"; it waits for its turn in the roll-out "+t.Mark.ID))
 	case events.ReasonReleasing:
-		r.engine.emit(owner, events.Normal(t.mark.Reason, "its turn in the roll-out "+t.mark.ID+" begins"))
+		r.engine.emit(owner, events.Normal(t.Mark.Reason, "its turn in the roll-out "+t.Mark.ID+" begins"))
 	case events.ReasonReleased:
-		r.engine.emit(owner, events.Normal(t.mark.Reason, "ready after its turn in the roll-out "+t.mark.ID))
+		r.engine.emit(owner, events.Normal(t.Mark.Reason, "ready after its turn in the roll-out "+t.Mark.ID))
 	case events.ReasonRolloutHalted:
-		r.engine.emit(owner, events.Warning(t.mark.Reason, "other objects wait in the roll-out "+t.mark.ID+": "+t.mark.Why))
+		r.engine.emit(owner, events.Warning(t.Mark.Reason, "other objects wait in the roll-out "+t.Mark.ID+": "+t.Mark.Why))
 	}
 }
 

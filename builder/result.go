@@ -9,6 +9,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -56,7 +57,7 @@ type Result struct {
 
 	paused       bool          // the owner is paused, and the pass did nothing
 	undone       *undone       // of a paused owner that returns to its former state; nil: it doesn't
-	turn         *turn         // in the roll-out of a new build; nil: none
+	turn         *turns.Turn   // in the roll-out of a new build; nil: none
 	planWaitsFor []string      // Plan.WaitingFor
 	kept         []Change      // children found to be immutable in this pass
 	begun, ended []ChildStatus // contests to report as begun and as ended

@@ -1,7 +1,8 @@
 // Package turns lets a new build of a program change existing owners disruptively in turns. Package release explains it to users.
 //
-// [Turns] has the owners of one operator that wait or are in their turn. It takes owners as they were read and says how each stands:
-// free, in its turn, or undecided. It grants turns, and forgets owners that need none. It decides nothing from memory that it could not
+// [Turns] has the owners of one operator that wait or are in their turn. [Turns.Take] takes an owner as it was read, and returns its
+// part in the roll-out: it may be free, wait, begin its turn, or be in it. [Turn.Advance] takes what a pass has come to, and ends the turn
+// or halts the roll-out. It decides nothing from memory that it could not
 // read again: after a restart it has the same answers from
 //
 //   - the [Record] of the roll-out, a ConfigMap that it writes when a build begins and when all owners have it, and

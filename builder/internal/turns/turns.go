@@ -85,9 +85,9 @@ func New(s Settings, o Operator) *Turns {
 	return &Turns{Settings: s, operator: o, records: recordStore{o.Live, o.Client, key, o.Name}}
 }
 
-// Open reads the owners and the record, once, and begins a roll-out if the record is of another build. It must be called before the
+// open reads the owners and the record, once, and begins a roll-out if the record is of another build. It must be called before the
 // other methods. It returns errors of the API server, after which the caller tries again.
-func (t *Turns) Open(ctx context.Context) error {
+func (t *Turns) open(ctx context.Context) error {
 	if t.complete.Load() {
 		return nil
 	}
@@ -151,56 +151,56 @@ func (t *Turns) list(ctx context.Context, id string) error {
 
 func isCanary(owner client.Object) bool { return owner.GetLabels()[wellknown.LabelCanary] == "true" }
 
-// Standing is how an owner stands in a roll-out.
-type Standing int
+// standing is how an owner stands in a roll-out.
+type standing int
 
 const (
-	// Free means that nothing of the owner is held.
-	Free Standing = iota
-	// ChangedByUser means that nothing is held, because a user has changed the owner's spec.
-	ChangedByUser
-	// InTurn means that the owner is in its turn.
-	InTurn
-	// Undecided means that a dry pass must show whether the owner needs a turn.
-	Undecided
+	// free means that nothing of the owner is held.
+	free standing = iota
+	// changedByUser means that nothing is held, because a user has changed the owner's spec.
+	changedByUser
+	// inTurn means that the owner is in its turn.
+	inTurn
+	// undecided means that a dry pass must show whether the owner needs a turn.
+	undecided
 )
 
-// Standing returns how an owner stands.
-func (t *Turns) Standing(owner client.Object) Standing {
+// standing returns how an owner stands.
+func (t *Turns) standing(owner client.Object) standing {
 	if t.complete.Load() || owner.GetDeletionTimestamp() != nil {
-		return Free
+		return free
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := client.ObjectKeyFromObject(owner)
 	c := t.todo[key]
 	if c == nil {
-		return Free
+		return free
 	}
 	conditions := t.operator.Conditions(owner)
 	mark := MarkOf(conditions)
 	switch {
 	case mark.IsInTurn() && mark.ID == t.record.ID:
-		return InTurn
+		return inTurn
 	case c.uid != owner.GetUID() || mark.isOver(t.record.ID):
-		return Free
+		return free
 	case c.generation != owner.GetGeneration() || isChangedByUser(owner.GetGeneration(), conditions):
-		return ChangedByUser
+		return changedByUser
 	default:
 		c.first = c.first || isCanary(owner)
-		return Undecided
+		return undecided
 	}
 }
 
-// ID returns the name of the roll-out.
-func (t *Turns) ID() string {
+// id returns the name of the roll-out.
+func (t *Turns) id() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.record.ID
 }
 
-// Disruption returns what the owner's turn disrupts, if a recent dry pass has shown that.
-func (t *Turns) Disruption(owner client.Object) (string, bool) {
+// disruption returns what the owner's turn disrupts, if a recent dry pass has shown that.
+func (t *Turns) disruption(owner client.Object) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.todo[client.ObjectKeyFromObject(owner)]
@@ -210,8 +210,8 @@ func (t *Turns) Disruption(owner client.Object) (string, bool) {
 	return c.why, true
 }
 
-// Ask asks for the turn of an owner, and reports whether it may begin. why is what it disrupts.
-func (t *Turns) Ask(ctx context.Context, owner client.Object, why string) (bool, error) {
+// ask asks for the turn of an owner, and reports whether it may begin. why is what it disrupts.
+func (t *Turns) ask(ctx context.Context, owner client.Object, why string) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := client.ObjectKeyFromObject(owner)
@@ -274,8 +274,8 @@ func (t *Turns) refresh(ctx context.Context) error {
 	return nil
 }
 
-// Begin notes that an owner is in its turn, as its condition says.
-func (t *Turns) Begin(owner client.Object) {
+// begin notes that an owner is in its turn, as its condition says.
+func (t *Turns) begin(owner client.Object) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.inTurn[client.ObjectKeyFromObject(owner)] = struct{}{}
@@ -291,13 +291,13 @@ func (t *Turns) Leave(ctx context.Context, key types.NamespacedName) error {
 	return t.remove(ctx, key, false)
 }
 
-func (t *Turns) remove(ctx context.Context, key types.NamespacedName, inTurn bool) error {
+func (t *Turns) remove(ctx context.Context, key types.NamespacedName, evenInTurn bool) error {
 	if t.complete.Load() {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, is := t.inTurn[key]; !t.opened || is && !inTurn {
+	if _, is := t.inTurn[key]; !t.opened || is && !evenInTurn {
 		return nil
 	}
 	delete(t.inTurn, key)

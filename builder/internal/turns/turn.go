@@ -1,0 +1,104 @@
+package turns
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/events"
+)
+
+// Turn is an owner's part in a roll-out during one pass. Nil: it has none.
+type Turn struct {
+	// Mark is what the owner's condition says after the pass.
+	Mark Mark
+	// Begins reports whether the pass grants the turn: the next one changes the children.
+	Begins bool
+	// IsOver reports whether the owner needs no turn any more.
+	IsOver bool
+}
+
+// Postpones reports whether the pass must not change the children.
+func (t *Turn) Postpones() bool { return t != nil && (t.Begins || t.Mark.IsWaiting()) }
+
+// IsIn reports whether the owner is in its turn.
+func (t *Turn) IsIn() bool { return t != nil && t.Mark.IsInTurn() }
+
+// Take returns an owner's part in the roll-out. If that depends on what the owner's turn would disrupt, it calls disruption, which runs a
+// dry pass and returns an empty string for nothing. Without a valid plan there is nothing to disrupt.
+func (t *Turns) Take(
+	ctx context.Context, owner client.Object, isValid bool, disruption func(context.Context) (string, error),
+) (*Turn, error) {
+	if err := t.open(ctx); err != nil {
+		return nil, err
+	}
+	standing := t.standing(owner)
+	if standing == free {
+		return nil, nil
+	}
+	mark := MarkOf(t.operator.Conditions(owner))
+	is := Mark{ID: t.id(), Since: mark.Since}
+	switch {
+	case standing == inTurn:
+		t.begin(owner)
+		return &Turn{Mark: mark}, nil
+	case !isValid:
+		return nil, nil
+	case standing == changedByUser && mark.IsInTurn(): // of an earlier roll-out: it isn't ready since
+		is.Reason = events.ReasonReleasing
+		return &Turn{Mark: is}, nil
+	case standing == changedByUser:
+		is.Reason = events.ReasonChangedByUser
+		return &Turn{Mark: is, IsOver: true}, nil
+	}
+	why, known := t.disruption(owner)
+	if !known {
+		var err error
+		if why, err = disruption(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if why == "" {
+		if mark.IsInTurn() {
+			is.Reason = events.ReasonReleasing
+			return &Turn{Mark: is}, nil
+		}
+		if mark.IsWaiting() {
+			mark = Mark{}
+		}
+		return &Turn{Mark: mark, IsOver: true}, nil
+	}
+	granted, err := t.ask(ctx, owner, why)
+	if err != nil {
+		return nil, err
+	}
+	if granted {
+		is.Reason = events.ReasonReleasing
+		return &Turn{Mark: is, Begins: true}, nil
+	}
+	is.Reason, is.Why = events.ReasonWaitingForTurn, why
+	return &Turn{Mark: is}, nil
+}
+
+// Progress is what a pass in an owner's turn has come to. The zero value: the owner is ready.
+type Progress struct {
+	// Why is why the owner isn't ready.
+	Why string
+	// Failed reports whether waiting can't help.
+	Failed bool
+}
+
+// Advance decides after a pass in the owner's turn whether the turn is over, and whether it halts the roll-out.
+func (t *Turn) Advance(p Progress, readyWithin time.Duration, now time.Time) {
+	if p == (Progress{}) {
+		t.Mark = Mark{Reason: events.ReasonReleased, ID: t.Mark.ID}
+		t.IsOver = true
+		return
+	}
+	t.Mark.Reason, t.Mark.Why = events.ReasonReleasing, ""
+	if p.Failed || !t.Mark.Since.IsZero() && now.Sub(t.Mark.Since) >= readyWithin {
+		t.Mark.Reason, t.Mark.Why = events.ReasonRolloutHalted, text.Shorten(p.Why, text.MaxMessage)
+	}
+}
