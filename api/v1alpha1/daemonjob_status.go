@@ -82,8 +82,7 @@ type DaemonJobStatus struct {
 	// +kubebuilder:default=0
 	Waiting int32 `json:"waiting"`
 
-	// Skipped is the number of nodes without an outcome when the job ended: their Job was stopped, or never started. It
-	// is 0 before the end.
+	// Skipped is the number of nodes that had no Job when the job ended. It is 0 before the end.
 	// +optional
 	// +kubebuilder:default=0
 	Skipped int32 `json:"skipped"`

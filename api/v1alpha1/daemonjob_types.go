@@ -142,10 +142,10 @@ type DaemonJobSpec struct {
 	CompletionPolicy CompletionPolicy `json:"completionPolicy,omitempty"`
 
 	// FailurePolicy defines the reaction when the number of failed nodes reaches maxFailures. Continue, the default: the
-	// other nodes continue, and the job fails when all have ended. FailFast: the job fails at once. Running Jobs are
-	// deleted, and their nodes and all others are skipped. Pause: no further Jobs are started; running Jobs continue.
-	// The status records the pause. To run the failed nodes again and continue, increase retry; to continue without
-	// them, change this to Continue.
+	// other nodes continue, and the job fails when all have ended. FailFast: the job fails at once. The operator deletes
+	// running Jobs and counts their nodes as failed; nodes without a Job are skipped. Pause: no further Jobs are started;
+	// running Jobs continue. The status records the pause. To run the failed nodes again and continue, increase retry; to
+	// continue without them, change this to Continue.
 	// +optional
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
@@ -172,8 +172,8 @@ type DaemonJobSpec struct {
 	Suspend bool `json:"suspend,omitempty"`
 
 	// ActiveDeadlineSeconds is the maximum active time of the whole job, in seconds from its start, its last resume or
-	// its last retry. When it expires, active Jobs are deleted, their nodes and all others are skipped, and the job
-	// fails with the reason DeadlineExceeded. Default: no limit.
+	// its last retry. When it expires, the operator deletes active Jobs and counts their nodes as failed, nodes without
+	// a Job are skipped, and the job fails with the reason DeadlineExceeded. Default: no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`

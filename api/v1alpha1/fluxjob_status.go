@@ -84,12 +84,8 @@ const (
 	ReasonMiniClusterBlocked = "MiniClusterBlocked"
 	// ReasonMiniClusterDeleted: a user deleted the MiniCluster before its end was recorded.
 	ReasonMiniClusterDeleted = "MiniClusterDeleted"
-	// ReasonNotAdmitted: the job isn't admitted, so it has no MiniCluster, or the MiniCluster is suspended.
-	ReasonNotAdmitted = "NotAdmitted"
 	// ReasonNotFinished: the job has not ended.
 	ReasonNotFinished = "NotFinished"
-	// ReasonStopping: the job's pods are being stopped.
-	ReasonStopping = "Stopping"
 	// ReasonRequeued: the job's pods are gone, and it is in the queue again.
 	ReasonRequeued = "Requeued"
 )

@@ -209,7 +209,7 @@ type FluxReservation struct {
 
 // FluxEviction is the reason of a job's eviction.
 type FluxEviction struct {
-	// Reason is Preempted, NotReady, QueueStopped, Suspended or SpecChanged.
+	// Reason is Preempted, NotReady, QueueStopped, Suspended, SpecChanged or InvalidSpec.
 	// +required
 	Reason string `json:"reason"`
 

@@ -30,7 +30,7 @@ func (p *pass) planEnded(jobs []*batchv1.Job) builder.Plan[*v1alpha1.DaemonJob] 
 	if p.job.Status.ObservedGeneration != p.job.Generation {
 		next := "create a new DaemonJob to run it"
 		if p.job.Status.State == v1alpha1.StateFailed {
-			next = fmt.Sprintf("set retry to %d to run what failed, and what never ran, with it", p.job.Status.Retry+1)
+			next = fmt.Sprintf("increase retry to %d to run the failed and unstarted nodes with the new spec", p.job.Status.Retry+1)
 		}
 		plan.Events = append(plan.Events, lifecycle.ChangeIgnored("job", p.job.Status.State, next))
 	}

@@ -16,16 +16,16 @@ func (p *pass) events(after v1alpha1.DaemonJobStatus, nodes *observed, d decisio
 	emit := func(event events.Event) { all = append(all, event) }
 	switch {
 	case isRetried(job, after):
-		emit(events.Normal(v1alpha1.ReasonRetried, fmt.Sprintf("retry %d: what failed is run again, and what never ran", after.Retry)))
+		emit(events.Normal(v1alpha1.ReasonRetried, fmt.Sprintf("retry %d runs the failed and unstarted nodes", after.Retry)))
 	case before.StartTime == nil && after.StartTime != nil:
 		emit(events.Normal(v1alpha1.ReasonStarted, "started for "+message.Count(nodes.desired(), "node")))
 	case isSuspended(&after) && !isSuspended(before):
 		emit(events.Normal(v1alpha1.ReasonSuspended, "no Jobs are started, and those that run are suspended"))
 	case before.ActiveSince == nil && after.ActiveSince != nil:
-		emit(events.Normal(v1alpha1.ReasonResumed, "the job goes on"))
+		emit(events.Normal(v1alpha1.ReasonResumed, "the job is resumed"))
 	case before.ObservedGeneration != job.Generation && nodes.active()+nodes.ended() > 0:
 		emit(events.Normal(v1alpha1.ReasonSpecChanged,
-			fmt.Sprintf("what the change says of Jobs holds for nodes that have had none yet; %s stays as it is",
+			fmt.Sprintf("the change applies to nodes without a Job; the spec of %s stays as it was",
 				message.Count(nodes.active()+nodes.ended(), "Job"))))
 	}
 	for i, f := range nodes.newFailures {

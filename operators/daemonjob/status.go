@@ -122,7 +122,7 @@ func (p *pass) setConditions(status *v1alpha1.DaemonJobStatus, nodes *observed, 
 	}
 	switch {
 	case p.job.Spec.Suspend && !d.ends():
-		conditions.Set(v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, "the spec says suspend")
+		conditions.Set(v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, "spec.suspend is true")
 	case isSuspended(status) && nodes.suspended() == 0:
 		conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "no Job is suspended any more")
 	}

@@ -66,7 +66,7 @@ func (p *pass) planEnded(o *observed) builder.Plan[*v1alpha1.FluxJob] {
 	var plan builder.Plan[*v1alpha1.FluxJob]
 	if s.ObservedGeneration != p.job.Generation && s.ObservedGeneration != 0 {
 		plan.Events = []events.Event{lifecycle.ChangeIgnored("job", s.State,
-			"only ttlSecondsAfterFinished and cleanupPolicy still have one; create a new FluxJob to run it")}
+			"ttlSecondsAfterFinished and cleanupPolicy still take effect; create a new FluxJob to run it")}
 	}
 	if s.Admission != nil {
 		suspend(&plan, o) // a MiniCluster that has no end of its own

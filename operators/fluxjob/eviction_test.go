@@ -88,7 +88,7 @@ func TestAJobThatMovesToAnotherQueue(t *testing.T) {
 func TestAPreemption(t *testing.T) {
 	s := running(t)
 	setup := offer(makeJob("a", 1))
-	setup.Status.Reservations[0].Evicted = &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonPreempted, Message: "someone needs the room", Time: at(20)}
+	setup.Status.Reservations[0].Evicted = &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonPreempted, Message: "preempted", Time: at(20)}
 	s.setups = []client.Object{setup}
 	assert.Equal(t, []string{v1alpha1.ReasonPreempted}, s.step(20))
 	assert.Equal(t, v1alpha1.FluxJobStopping, s.job.Status.State)

@@ -12,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 
 // wait returns the decision of a job that waits for admission: why, and at which position of the queue.
 func (p *pass) wait(o *observed) decision {
-	reason, message := p.obstacle(o)
+	reason, message := p.blocker(o)
 	if reason != "" {
 		return decision{action: actionWait, reason: reason, message: message}
 	}
@@ -47,8 +48,8 @@ func positionDelay(position *int32) time.Duration {
 	}
 }
 
-// obstacle returns what keeps the job out of the queue, empty if nothing does.
-func (p *pass) obstacle(o *observed) (reason, message string) {
+// blocker returns what keeps the job out of the queue, empty if nothing does.
+func (p *pass) blocker(o *observed) (reason, message string) {
 	name := needs.Queue(p.job)
 	if o.queue == nil {
 		return v1alpha1.ReasonQueueNotFound, fmt.Sprintf(
@@ -96,7 +97,7 @@ func (p *pass) tooLarge(queue *v1alpha1.FluxSetup) string {
 	for i := range queue.Status.Usage {
 		r := &queue.Status.Usage[i]
 		if n := p.amount(queue, r.Name); n > needs.Scaled(corev1.ResourceName(r.Name), r.Maximum) {
-			return fmt.Sprintf("it needs %s, and FluxSetup %q can give at most %s to one job",
+			return fmt.Sprintf("it requests %s; the quota of FluxSetup %q allows at most %s for one job",
 				amountOf(r.Name, n), queue.Name, r.Maximum.String())
 		}
 	}
@@ -108,10 +109,13 @@ func (p *pass) amount(queue *v1alpha1.FluxSetup, name string) int64 {
 	return needs.Counted(p.job, needs.Size(p.job, queue), name)
 }
 
-// amountOf renders an amount of something that a quota counts: 1 pod, 2 pods, 500m cpu.
+// amountOf renders an amount of something that a quota counts: 1 MiniCluster, 2 pods, 500m cpu.
 func amountOf(name string, amount int64) string {
-	if name == needs.NumberOfPods && amount == 1 {
-		return "1 pod"
+	switch name {
+	case needs.MiniClusters:
+		return message.Count(int(amount), "MiniCluster")
+	case needs.NumberOfPods:
+		return message.Count(int(amount), "pod")
 	}
 	q := needs.Quantity(corev1.ResourceName(name), amount)
 	return q.String() + " " + name
@@ -129,7 +133,7 @@ func (p *pass) waitsFor(queue *v1alpha1.FluxSetup) (reason, message string) {
 		}
 		switch entry.Reason {
 		case v1alpha1.ReasonWaitingForQuota:
-			return entry.Reason, fmt.Sprintf("it needs %s, and queue %q has less to give now",
+			return entry.Reason, fmt.Sprintf("it requests %s; the free quota of queue %q is smaller",
 				amountOf(entry.Resource, p.amount(queue, entry.Resource)), queue.Name)
 		case v1alpha1.ReasonPreempting:
 			return entry.Reason, fmt.Sprintf("queue %q admits it when the pods of preempted jobs have terminated", queue.Name)

@@ -113,7 +113,7 @@ func (p *pass) report(s *v1alpha1.FluxJobStatus, o *observed, d decision) report
 			return progressReport(s, o.cluster)
 		}
 	}
-	r := newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the MiniCluster is being made")
+	r := newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the MiniCluster is being created")
 	r.waiting = admittedCondition(s)
 	return r
 }
@@ -142,7 +142,7 @@ func progressReport(s *v1alpha1.FluxJobStatus, c *v1alpha1.MiniCluster) report {
 		r = newReport(v1alpha1.FluxJobReady, v1alpha1.ReasonPodsReady, "all pods are ready")
 	case isBlocked(ready.Reason): // not with the reason itself: the builder removes its own reasons from Ready
 		r = newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonMiniClusterBlocked,
-			"the MiniCluster can't be made as long as this is so: "+ready.Reason+": "+ready.Message)
+			"the operator can't create the MiniCluster: "+ready.Reason+": "+ready.Message)
 	case c.Status.FailedWorker != nil:
 		r = newReport(v1alpha1.FluxJobStarting, v1alpha1.ReasonStarting, "the pods are starting: "+ready.Message)
 	default:

@@ -50,14 +50,14 @@ func (p *pass) editsOfStarted() []graph.Problem {
 	for i := p.Size(); i < len(p.States); i++ {
 		if n := p.findings[i]; n.job != nil {
 			refused = append(refused, graph.Problem{Node: n.job.Labels[LabelFlow], Err: field.Forbidden(field.NewPath("spec", "flows"),
-				"it was taken out and has been started: it still counts, as it was started")})
+				"it was removed after its start: it still counts, as it was started")})
 		} else {
 			unnamed++
 		}
 	}
 	if unnamed > 0 {
 		refused = append(refused, graph.Problem{Node: "", Err: field.Forbidden(field.NewPath("spec", "flows"),
-			fmt.Sprintf("of the flows that were taken out %d had ended: they still count", unnamed))})
+			fmt.Sprintf("%d ended flows were removed: they still count", unnamed))})
 	}
 	return refused
 }
@@ -79,13 +79,13 @@ func (p *pass) startedAs(i int) string {
 
 // changeIgnored returns the event of an edit of the spec after the end.
 func (p *pass) changeIgnored() events.Event {
-	const still = "ttlSecondsAfterFinished and jobRetention still have one"
+	const still = "ttlSecondsAfterFinished and jobRetention still take effect"
 	next := still + "; create a new JobFlow to run it"
 	switch state := p.flow.Status.State; {
 	case state == v1alpha1.StateFailed && p.spec.Retry > p.flow.Status.Retry:
 		next = "spec.terminate must be false for a retry"
 	case state == v1alpha1.StateFailed:
-		next = fmt.Sprintf("%s; set retry to %d to run what failed, and what never ran, with it", still, p.flow.Status.Retry+1)
+		next = fmt.Sprintf("%s; increase retry to %d to run the failed and unstarted nodes with the new spec", still, p.flow.Status.Retry+1)
 	}
 	return lifecycle.ChangeIgnored("flow", p.flow.Status.State, next)
 }

@@ -164,7 +164,7 @@ func (p *pass) nameOf(i int) string {
 	if f := p.findings[i]; f.job != nil {
 		return f.job.Labels[LabelFlow]
 	}
-	return "(taken out of the spec)"
+	return "(removed from the spec)"
 }
 
 // end sets the state of a node that has ended, and the digest by which its record is found after an edit of the spec.

@@ -36,7 +36,7 @@ func (p *pass) planEnded(o *observed) builder.Plan[*v1alpha1.MiniCluster] {
 	}
 	if s.ObservedGeneration != p.c.Generation {
 		plan.Events = []events.Event{
-			lifecycle.ChangeIgnored("cluster", s.State, "only cleanup and ttlSecondsAfterFinished still have one"),
+			lifecycle.ChangeIgnored("cluster", s.State, "cleanup and ttlSecondsAfterFinished still take effect"),
 		}
 	}
 	return p.withStatus(plan, s)

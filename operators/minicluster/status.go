@@ -62,7 +62,7 @@ func (p *pass) conditions(s *v1alpha1.MiniClusterStatus) lifecycle.Conditions {
 // setAtRest sets the state and the conditions of a cluster that may not run now.
 func (p *pass) setAtRest(s *v1alpha1.MiniClusterStatus, d decision) {
 	state, reason := v1alpha1.MiniClusterStateSuspended, v1alpha1.ReasonSuspended
-	text := "spec.suspend is true, or the pods of before are being stopped"
+	text := "spec.suspend is true"
 	switch {
 	case d.action == actionWithhold:
 		reason, text = v1alpha1.ReasonInvalidSpec, d.invalid
@@ -71,6 +71,8 @@ func (p *pass) setAtRest(s *v1alpha1.MiniClusterStatus, d decision) {
 		}
 	case !p.c.Spec.Suspend && isQueued(p.c):
 		state, reason, text = v1alpha1.MiniClusterStatePending, v1alpha1.ReasonQueued, "the Job waits for Kueue to let it start"
+	case !p.c.Spec.Suspend:
+		text = "the pods from before the suspension are being stopped"
 	}
 	s.State = state
 	s.StartTime, s.Leader, s.FailedWorker = nil, nil, nil
@@ -89,7 +91,7 @@ func (p *pass) setStarted(s *v1alpha1.MiniClusterStatus, o *observed) {
 	}
 	s.StartTime = p.startTime(o)
 	s.MaximumSize, s.StartSize = maximumSize(p.c), size(p.c)
-	p.conditions(s).Set(v1alpha1.MiniClusterAdmitted, true, v1alpha1.ReasonAdmitted, "pods may be made")
+	p.conditions(s).Set(v1alpha1.MiniClusterAdmitted, true, v1alpha1.ReasonAdmitted, "pods may be created")
 }
 
 // setProgress sets the state and the conditions of a cluster that may run.

@@ -53,11 +53,11 @@ func validateMode(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer, spe
 	}
 	if m != modeSubmit && m != modePlain {
 		errs = append(errs, forbidden(spec, map[string]bool{"flux.submitCommand": flux.SubmitCommand != ""},
-			"nothing is submitted by it with "+string(m))...)
+			"it has no effect with "+string(m))...)
 	}
 	if m != modeSubmit && m != modeBatch && m != modePlain {
 		errs = append(errs, forbidden(spec, map[string]bool{"flux.optionFlags": flux.OptionFlags != ""},
-			"nothing is submitted with them with "+string(m))...)
+			"they have no effect with "+string(m))...)
 	}
 	if m == modeSubmit {
 		errs = append(errs, validateFit(c, spec)...)
@@ -96,11 +96,11 @@ func ignored(c *v1alpha1.MiniCluster) []string {
 	if flux.Container.Disable {
 		errs = append(errs, validateNoView(&flux.Container, spec.Child("flux", "container"))...)
 	}
-	var told []string
+	var notes []string
 	for _, err := range errs {
-		told = append(told, fmt.Sprintf("%s has no effect: %s", err.Field, err.Detail))
+		notes = append(notes, fmt.Sprintf("%s has no effect: %s", err.Field, err.Detail))
 	}
-	return told
+	return notes
 }
 
 // validateLines looks at what becomes part of a line of script.

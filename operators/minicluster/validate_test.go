@@ -83,7 +83,7 @@ func TestValidate(t *testing.T) {
 		"batchRaw":           {first(func(c *container) { c.BatchRaw = true }), "spec.containers[0].batch: Required value"},
 		"launcher's flags": {func(s *spec) {
 			s.Containers[0].Launcher, s.Flux.OptionFlags = true, "-o x"
-		}, "spec.flux.optionFlags: Forbidden: nothing is submitted with them with launcher"},
+		}, "spec.flux.optionFlags: Forbidden: they have no effect with launcher"},
 		"batch's submit": {func(s *spec) {
 			s.Containers[0].Batch, s.Flux.SubmitCommand = true, "flux run"
 		}, "spec.flux.submitCommand: Forbidden"},

@@ -110,7 +110,7 @@ func (c counts) String() string {
 
 // setCreated sets the condition Created, which an invalid job doesn't have.
 func (p *pass) setCreated(s *v1alpha1.ReplicaJobStatus) {
-	p.conditions(s).Set(v1alpha1.ConditionCreated, true, v1alpha1.ReasonCreated, "the job is valid, and known to the operator")
+	p.conditions(s).Set(v1alpha1.ConditionCreated, true, v1alpha1.ReasonCreated, "the operator has accepted the job")
 }
 
 // setRunning sets the state and the conditions of a job that has started. Running and Restarting are never both true: a restart is

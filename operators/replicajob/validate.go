@@ -113,9 +113,9 @@ func (p *pass) validateSuccess(path *field.Path) field.ErrorList {
 	needsTypes := policy.Rule == v1alpha1.SuccessAll || policy.Rule == v1alpha1.SuccessAny
 	switch {
 	case needsTypes && len(policy.ReplicaTypes) == 0:
-		errs = append(errs, field.Required(path.Child("replicaTypes"), fmt.Sprintf("the rule %s is about these", policy.Rule)))
+		errs = append(errs, field.Required(path.Child("replicaTypes"), fmt.Sprintf("required by the rule %s", policy.Rule)))
 	case !needsTypes && len(policy.ReplicaTypes) > 0:
-		errs = append(errs, field.Forbidden(path.Child("replicaTypes"), "only the rules All and Any are about these"))
+		errs = append(errs, field.Forbidden(path.Child("replicaTypes"), "only allowed with the rules All and Any"))
 	}
 	return errs
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,10 +24,10 @@ const root = "../../"
 // withReasons are the packages whose constants Reason... are reasons of conditions and events.
 var withReasons = []string{"api/v1alpha1", "builder", "events", "dsoi", "dsoi/scaling"}
 
-// reasons reads the constants from the sources.
-func reasons(t *testing.T) map[string]bool {
+// reasons reads the constants from the sources: their names by their values.
+func reasons(t *testing.T) map[string]string {
 	t.Helper()
-	found := map[string]bool{}
+	found := map[string]string{}
 	for _, dir := range withReasons {
 		files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
 		require.NoError(t, err)
@@ -45,7 +46,7 @@ func reasons(t *testing.T) map[string]bool {
 					if literal, ok := spec.Values[i].(*ast.BasicLit); ok { // else it is another's, which is read there
 						value, err := strconv.Unquote(literal.Value)
 						require.NoError(t, err)
-						found[value] = true
+						found[value] = name.Name
 					}
 				}
 				return true
@@ -82,6 +83,38 @@ func TestEveryReason(t *testing.T) {
 		assert.Equal(t, 1, listed[reason], "docs/troubleshooting.md and the reason %s", reason)
 	}
 	for reason := range listed {
-		assert.True(t, want[reason], "docs/troubleshooting.md has %s, which no code sets", reason)
+		assert.Contains(t, want, reason, "docs/troubleshooting.md has a reason that no constant has")
+	}
+}
+
+// TestEveryReasonIsUsed: a reason that no code sets would be a promise.
+func TestEveryReasonIsUsed(t *testing.T) {
+	used := map[string]bool{}
+	for _, dir := range []string{"builder", "cmd", "compat", "dsoi", "events", "internal", "operators"} {
+		require.NoError(t, filepath.WalkDir(root+dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				return err
+			}
+			declared := map[*ast.Ident]bool{}
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.ValueSpec:
+					for _, name := range n.Names {
+						declared[name] = true
+					}
+				case *ast.Ident:
+					used[n.Name] = used[n.Name] || !declared[n]
+				}
+				return true
+			})
+			return nil
+		}))
+	}
+	for value, name := range reasons(t) {
+		assert.True(t, used[name], "no code uses the reason %s", value)
 	}
 }

@@ -48,7 +48,7 @@ func (c *cohort) eviction(state *queue.State, e queue.Eviction, now metav1.Time)
 	case queue.Preempted:
 		job := &state.Jobs[e.For]
 		evicted.Reason = v1alpha1.ReasonPreempted
-		evicted.Message = fmt.Sprintf("a job of priority %d of queue %q needs the room", job.Priority, c.setups[job.Setup].Name)
+		evicted.Message = fmt.Sprintf("preempted by a job of priority %d in queue %q", job.Priority, c.setups[job.Setup].Name)
 	case queue.NotReady:
 		evicted.Reason = v1alpha1.ReasonNotReady
 		evicted.Message = fmt.Sprintf("not all pods were ready %d seconds after the admission", setup.Spec.Readiness.TimeoutSeconds)

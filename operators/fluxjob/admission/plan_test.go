@@ -185,7 +185,7 @@ func TestNoNamespaceGivesItselfAPriority(t *testing.T) {
 			assert.Equal(t, tt.held, held(got))
 			assert.Equal(t, tt.waiting, waiting(got))
 			if tt.preemptedBy != 0 {
-				assert.Equal(t, fmt.Sprintf(`a job of priority %d of queue "q" needs the room`, tt.preemptedBy), got.Status.Reservations[0].Evicted.Message)
+				assert.Equal(t, fmt.Sprintf(`preempted by a job of priority %d in queue "q"`, tt.preemptedBy), got.Status.Reservations[0].Evicted.Message)
 			}
 		})
 	}
@@ -252,7 +252,7 @@ func TestEvictions(t *testing.T) {
 	assert.Equal(t, []string{"a", "(b: Preempted)"}, held(got))
 	assert.Equal(t, []string{"urgent: Preempting", "b: WaitingForQuota miniClusters"}, waiting(got), "b has its place at once")
 	assert.Equal(t, int32(1), got.Status.PendingWorkloads, "b counts as admitted until it has left")
-	assert.Equal(t, `a job of priority 5 of queue "q" needs the room`, got.Status.Reservations[1].Evicted.Message)
+	assert.Equal(t, `preempted by a job of priority 5 in queue "q"`, got.Status.Reservations[1].Evicted.Message)
 	assert.Equal(t, at(10), got.Status.Reservations[1].Evicted.Time)
 
 	readiness := func(s *v1alpha1.FluxSetup) {
@@ -336,7 +336,7 @@ func TestACohort(t *testing.T) {
 	assert.Equal(t, []string{"urgent: Preempting"}, waiting(got), "yours has to give it back")
 	got = settle(t, yours, 10, urgent, own, borrower, mine, other)
 	assert.Equal(t, []string{"own", "(borrower: Preempted)"}, held(got))
-	assert.Equal(t, `a job of priority 1 of queue "mine" needs the room`, got.Status.Reservations[1].Evicted.Message)
+	assert.Equal(t, `preempted by a job of priority 1 in queue "mine"`, got.Status.Reservations[1].Evicted.Message)
 }
 
 func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {

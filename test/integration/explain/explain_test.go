@@ -79,7 +79,7 @@ func TestBroken(t *testing.T) {
 		{"jf/held", "", "Deleting", "JobFlow", "JobFlow", "stays until who set these finalizers takes them off: example.com/hold"},
 		{"jf/unseen", p.unwatched, "NoManager", "JobFlow", "JobFlow", "no manager has reconciled it: its status is empty"},
 		{"fj/no-queue", "", "QueueNotFound", "FluxJob", "FluxJob", `there is no FluxSetup "nosuch"`},
-		{"fj/too-large", "", "ExceedsMaximumQuota", "FluxJob", "FluxJob", "can give at most 4 to one job"},
+		{"fj/too-large", "", "ExceedsMaximumQuota", "FluxJob", "FluxJob", "allows at most 4 for one job"},
 		{"dj/no-nodes", "", "NoMatchingNodes", "DaemonJob", "DaemonJob", "node"},
 		{"dj/cordoned-nodes", "", "NodesUnavailable", "DaemonJob", "DaemonJob", "1 waiting (fake-0 is cordoned)"},
 		{"dj/paused", "", "Paused", "DaemonJob", "DaemonJob", "it has paused: 0 of "},

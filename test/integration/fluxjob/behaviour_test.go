@@ -34,7 +34,7 @@ func TestTheThirdJobOnAQuotaOfTwoWaitsAndThenRuns(t *testing.T) {
 	c := p.wait("c", "c is first in line", func(j *v1alpha1.FluxJob) bool { return ptr.Deref(j.Status.Position, 0) == 1 })
 	waits := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
 	assert.Equal(t, v1alpha1.ReasonWaitingForQuota, waits.Reason)
-	assert.Equal(t, fmt.Sprintf("it needs 1 miniClusters, and queue %q has less to give now", p.Namespace), waits.Message)
+	assert.Equal(t, fmt.Sprintf("it requests 1 MiniCluster; the free quota of queue %q is smaller", p.Namespace), waits.Message)
 	assert.ElementsMatch(t, []string{"a", "b"}, p.miniClusters(), "nothing of c exists")
 	queue := p.queue(p.Namespace)
 	assert.Equal(t, int32(1), queue.Status.PendingWorkloads)

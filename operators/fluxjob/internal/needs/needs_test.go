@@ -54,7 +54,7 @@ func TestOf(t *testing.T) {
 		"what it may grow to": {
 			template(v1alpha1.MiniClusterSpec{Size: 2, MaxSize: 5, Containers: one}), Share{Size: 2, Pods: 5, Resources: list("cpu", "5")},
 		},
-		"sidecars, services, and the init container beside the sidecars": {
+		"sidecars, services, and the init container before them": {
 			template(v1alpha1.MiniClusterSpec{
 				Size: 2,
 				Containers: []v1alpha1.MiniClusterContainer{
@@ -64,7 +64,7 @@ func TestOf(t *testing.T) {
 				Services: []v1alpha1.MiniClusterContainer{{Image: "db", Name: "db", Resources: requests("cpu", "100m")}},
 				Flux:     v1alpha1.MiniClusterFlux{Container: v1alpha1.MiniClusterFluxContainer{Resources: requests("cpu", "2", "memory", "1Mi")}},
 			}),
-			Share{Size: 2, Pods: 3, Resources: list("cpu", "5100m", "memory", "4Gi")},
+			Share{Size: 2, Pods: 3, Resources: list("cpu", "4100m", "memory", "4Gi")},
 		},
 		"no init container": {
 			template(v1alpha1.MiniClusterSpec{Size: 2, Containers: one, Flux: v1alpha1.MiniClusterFlux{

@@ -104,23 +104,18 @@ func Counted(job *v1alpha1.FluxJob, size int32, name string) int64 {
 	}
 }
 
-// podRequest is how much the scheduler reserves for one pod of a MiniCluster: what its containers request together, or
-// what the init container does beside those that start before it, whichever is more; or what is set for the pod.
+// podRequest is how much the scheduler reserves for one pod of a MiniCluster: what its containers request together, or what the init
+// container with Flux requests, which runs before all others, whichever is more; or what is set for the pod.
 func podRequest(template *v1alpha1.MiniClusterSpec, name corev1.ResourceName) int64 {
 	if q, ok := template.Pod.Resources[name]; ok {
 		return Scaled(name, q)
 	}
-	var all, sidecars int64
+	var all int64
 	for i := range template.Containers {
-		c := &template.Containers[i]
-		n := request(&c.Resources, name)
-		all = plus(all, n)
-		if len(template.Containers) > 1 && !c.RunFlux {
-			sidecars = plus(sidecars, n)
-		}
+		all = plus(all, request(&template.Containers[i].Resources, name))
 	}
 	if flux := &template.Flux; !flux.Disable && !flux.Container.Disable {
-		all = max(all, plus(sidecars, request(&flux.Container.Resources, name)))
+		all = max(all, request(&flux.Container.Resources, name))
 	}
 	return all
 }
