@@ -15,7 +15,7 @@ const (
 	MaxFluxQueueEntries = 100
 )
 
-// Reasons of a FluxSetup's condition Ready and of its events, besides InvalidSpec and Terminating.
+// Reasons of a FluxSetup's condition Ready and of its events, besides InvalidSpec.
 const (
 	// ReasonActive: the queue admits jobs.
 	ReasonActive = "Active"

@@ -5,10 +5,10 @@ import (
 )
 
 // ReplicaJobState summarises the progress of a replica job in one word.
-// +kubebuilder:validation:Enum=Created;Running;Restarting;Suspended;Succeeded;Failed
+// +kubebuilder:validation:Enum=Created;Running;Restarting;Suspended;Succeeded;Failed;Terminating
 type ReplicaJobState string
 
-// The states of a replica job. Each but the first is that of the condition of the same name.
+// The states of a replica job. Each but the first and the last is that of the condition of the same name.
 const (
 	// ReplicaJobCreated: nothing is running yet, or any more.
 	ReplicaJobCreated ReplicaJobState = "Created"
@@ -22,6 +22,8 @@ const (
 	ReplicaJobSucceeded ReplicaJobState = "Succeeded"
 	// ReplicaJobFailed: the job has failed. This is final.
 	ReplicaJobFailed ReplicaJobState = "Failed"
+	// ReplicaJobTerminating: the job is being deleted.
+	ReplicaJobTerminating ReplicaJobState = "Terminating"
 )
 
 // Types of a replica job's conditions, besides Ready, Stalled, Suspended, Succeeded and Failed.

@@ -10,6 +10,14 @@ import (
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
+// planTerminating returns the plan of a job that is being deleted. Garbage collection deletes its pods.
+func (p *pass) planTerminating() actions {
+	s := p.last.DeepCopy()
+	s.State = v1alpha1.ReplicaJobTerminating
+	p.conditions(s).Terminate("job")
+	return actions{status: s}
+}
+
 // planEnded returns the plan of a job that has ended: it cleans up, and deletes the job once ttlSecondsAfterFinished have passed.
 func (p *pass) planEnded(pods []*corev1.Pod) actions {
 	s := p.last.DeepCopy()

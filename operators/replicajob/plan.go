@@ -29,10 +29,15 @@ const (
 // no restart, and no outcome.
 func (k Kind[T]) Plan(obj T, view builder.View) builder.Plan[T] {
 	p := k.passOf(obj, view)
-	if obj.GetDeletionTimestamp() != nil || !lifecycle.IsOurs(p.spec.RunPolicy.ManagedBy) {
+	if !lifecycle.IsOurs(p.spec.RunPolicy.ManagedBy) {
 		return builder.Plan[T]{}
 	}
-	a := p.plan(view)
+	var a actions
+	if obj.GetDeletionTimestamp() != nil {
+		a = p.planTerminating()
+	} else {
+		a = p.plan(view)
+	}
 	plan := builder.Plan[T]{
 		Children: a.children, Delete: a.delete, Edits: a.edits, Prune: a.prune, DeleteOwner: a.deleteOwner,
 		Events: a.events, RequeueAfter: a.requeueAfter,
