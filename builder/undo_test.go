@@ -3,6 +3,7 @@ package builder_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -156,6 +157,26 @@ func TestHarmlessChangesKeepNothing(t *testing.T) {
 	f.undoes("a")
 	f.round()
 	assert.Equal(t, int32(4), *f.deployment("a").Spec.Replicas)
+}
+
+// Fewer replicas disrupt whatever has them, as a preview says.
+func TestFewerReplicasOfAnyKindAreUndone(t *testing.T) {
+	of := func(replicas int32) program {
+		return program{build: fmt.Sprint(replicas), image: "web:1", keeps: true, more: func(_ *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow]) {
+			plan.Children = append(plan.Children, builder.Want(&corev1.ReplicationController{
+				ObjectMeta: metav1.ObjectMeta{Name: "legacy"}, Spec: corev1.ReplicationControllerSpec{Replicas: &replicas},
+			}))
+		}}
+	}
+	f := newFleet(t, "a")
+	f.installs(of(3))
+	f.installs(of(1))
+	require.NotEmpty(t, f.kept())
+	f.undoes("a")
+	f.round()
+	var restored corev1.ReplicationController
+	require.NoError(t, f.world.Get(t.Context(), key("legacy"), &restored))
+	assert.Equal(t, int32(3), *restored.Spec.Replicas)
 }
 
 func (f *fleet) deployment(name string) *appsv1.Deployment {

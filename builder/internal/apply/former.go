@@ -2,7 +2,6 @@ package apply
 
 import (
 	"cmp"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -117,14 +116,9 @@ func digestWithout(fields map[string]any) (string, error) {
 	return payload.Digest(fields)
 }
 
-// workloads are the kinds whose pods restart when their template changes.
-var workloads = []string{"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"}
-
-// disruptionOf says what a change of a workload disrupts. Where it can't be sure, it says Disruptive.
+// disruptionOf says what a change disrupts, by the same rules as package disruption, which knows the fields that differ. Where it can't be
+// sure, it says Disruptive.
 func disruptionOf(d *Desired, observed client.Object, was map[string]any) Disruption {
-	if d.Kind.GVK.Group != "apps" || !slices.Contains(workloads, d.Kind.GVK.Kind) {
-		return Harmless
-	}
 	stored, err := payload.Stored(observed)
 	if err != nil {
 		return Disruptive
@@ -134,7 +128,8 @@ func disruptionOf(d *Desired, observed client.Object, was map[string]any) Disrup
 		return spec[name]
 	}
 	template := at(d.fields, "template")
-	if !subset.Untyped(template, at(stored, "template")) || !subset.Untyped(at(was, "template"), template) {
+	isChanged := !subset.Untyped(template, at(stored, "template")) || !subset.Untyped(at(was, "template"), template)
+	if d.Kind.GVK.Group == "apps" && isChanged {
 		return Disruptive
 	}
 	if replicas, ok := at(d.fields, "replicas").(int64); ok {
