@@ -33,10 +33,8 @@ func (r Result) setContested(conditions *[]metav1.Condition, generation int64, n
 		meta.RemoveStatusCondition(conditions, events.ConditionContested)
 		return
 	}
-	meta.SetStatusCondition(conditions, metav1.Condition{
-		Type: events.ConditionContested, Status: metav1.ConditionTrue, Reason: events.ReasonContested, Message: r.contestMessage(),
-		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
-	})
+	meta.SetStatusCondition(conditions,
+		status.Condition(events.ConditionContested, true, events.ReasonContested, r.contestMessage(), generation, now))
 }
 
 // emitContests emits one event about contests that begin, and one about contests that end.
@@ -55,27 +53,16 @@ func (e *Engine) emitContests(owner client.Object, begun, ended []ChildStatus) {
 	}
 }
 
-// withContests returns an owner whose conditions, which its plan sets, also report contests. It changes neither argument.
-func withContests[T client.Object](owner, after T, res Result, err error, now time.Time) T {
-	conditioned, ok := any(after).(Conditioned)
-	if !ok || len(res.contested()) == 0 && meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionContested) == nil {
-		return after
+// overrideContested reports contests beside the conditions that a plan sets. was are those of the observed owner.
+func (r Result) overrideContested(conditions *[]metav1.Condition, was []metav1.Condition, generation int64, err error, now time.Time) {
+	r.setContested(conditions, generation, now)
+	if len(r.contested()) == 0 || err != nil && !isConflict(err) {
+		return
 	}
-	after = withOwnConditions(after)
-	conditions := any(after).(Conditioned).Conditions()
-	res.setContested(conditions, owner.GetGeneration(), now)
-	if len(res.contested()) == 0 || err != nil && !isConflict(err) {
-		return after
+	for _, kind := range []string{events.ConditionReady, events.ConditionStalled} {
+		isStalled := kind == events.ConditionStalled
+		status.Override(conditions, was, status.Condition(kind, isStalled, events.ReasonContested, r.contestMessage(), generation, now))
 	}
-	before := *any(owner).(Conditioned).Conditions()
-	for _, c := range []metav1.Condition{
-		{Type: events.ConditionReady, Status: metav1.ConditionFalse}, {Type: events.ConditionStalled, Status: metav1.ConditionTrue},
-	} {
-		c.Reason, c.Message, c.ObservedGeneration = events.ReasonContested, res.contestMessage(), owner.GetGeneration()
-		c.LastTransitionTime = metav1.NewTime(now)
-		status.Override(conditions, before, c)
-	}
-	return after
 }
 
 // noteContests adds the owner's contests to the result. After an error it treats every child as desired, because the pass may not know

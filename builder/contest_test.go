@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -55,7 +57,9 @@ func TestContestsBesideAPlansOwnConditions(t *testing.T) {
 	}
 	pass := func(owner *thing, res Result, err error, at int64) *thing {
 		now := time.Unix(at, 0)
-		return withContests(owner, reported(owner, planned(owner), err, now), res, err, now)
+		after, statusErr := statusAfter(owner, Plan[*thing]{Status: planned(owner)}, res, err, now)
+		require.NoError(t, statusErr)
+		return after
 	}
 	owner := &thing{}
 	after := pass(owner, Result{}, nil, 1000)
@@ -75,7 +79,9 @@ func TestContestsBesideAPlansOwnConditions(t *testing.T) {
 	assert.Equal(t, map[string]string{"Ready": "True Fine"}, statuses(pass(settled, Result{}, nil, 6000).conditions))
 
 	plain := deployment("web")
-	assert.Same(t, plain, withContests(plain, plain, contestedResult, nil, time.Unix(1000, 0)), "no conditions to report it in")
+	same, err := statusAfter(plain, Plan[*appsv1.Deployment]{}, contestedResult, nil, time.Unix(1000, 0))
+	require.NoError(t, err)
+	assert.Same(t, plain, same, "no conditions to report it in")
 }
 
 func TestContestsAreShort(t *testing.T) {

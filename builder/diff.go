@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -191,10 +192,10 @@ func (r *reconciler[T]) diffOwner(ctx context.Context, dry *Engine, owner T, pla
 	if err != nil {
 		return nil, err
 	}
-	after = withUndoable(owner, after)
-	if conditioned, ok := any(owner).(Conditioned); ok {
-		after = withMark(owner, after, turns.MarkOf(*conditioned.Conditions()), now)
-	}
+	after = withConditions(after, func(conditions *[]metav1.Condition) {
+		turns.MarkOf(*any(owner).(Conditioned).Conditions()).Set(conditions, owner.GetGeneration(), now)
+		keepUndoable(conditions, owner)
+	})
 	changes, err := dry.diffStatus(ctx, owner, after)
 	if err != nil || !plan.DeleteOwner || owner.GetDeletionTimestamp() != nil {
 		return changes, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -253,17 +252,4 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// withEffects returns a terminating owner whose conditions say which effects it waits for. The plan reports nothing then.
-func withEffects[T client.Object](owner, after T, res Result, now time.Time) T {
-	if owner.GetDeletionTimestamp() == nil || len(res.pending(events.ReasonEffectPending, events.ReasonEffectFailed)) == 0 {
-		return after
-	}
-	if _, conditioned := any(after).(Conditioned); !conditioned {
-		return after
-	}
-	after = withOwnConditions(after)
-	res.outcome(nil).Set(any(after).(Conditioned).Conditions(), owner.GetGeneration(), now)
-	return after
 }

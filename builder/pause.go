@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -63,24 +64,6 @@ func (r Result) setPaused(conditions *[]metav1.Condition, generation int64, now 
 		meta.RemoveStatusCondition(conditions, events.ConditionPaused)
 		return
 	}
-	meta.SetStatusCondition(conditions, metav1.Condition{
-		Type: events.ConditionPaused, Status: metav1.ConditionTrue, Reason: events.ReasonPausedByAnnotation, Message: pausedMessage,
-		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
-	})
-}
-
-// withoutPause returns an owner whose conditions, which its plan sets, don't say that it is paused.
-func withoutPause[T client.Object](after T) T {
-	conditioned, ok := any(after).(Conditioned)
-	if !ok {
-		return after
-	}
-	for _, condition := range []string{events.ConditionPaused, events.ConditionUndone} {
-		if meta.FindStatusCondition(*conditioned.Conditions(), condition) != nil {
-			after = withOwnConditions(after)
-			conditioned = any(after).(Conditioned)
-			meta.RemoveStatusCondition(conditioned.Conditions(), condition)
-		}
-	}
-	return after
+	meta.SetStatusCondition(conditions,
+		status.Condition(events.ConditionPaused, true, events.ReasonPausedByAnnotation, pausedMessage, generation, now))
 }

@@ -103,7 +103,9 @@ func waitsForTurn(p *pass) *ChildStatus {
 // awaitTurn reports that an owner waits for its turn, or that its turn begins. It runs instead of the rest of a pass.
 func (r *reconciler[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
 	was, t := turns.MarkOf(*any(owner).(Conditioned).Conditions()), p.result.turn
-	p.err = r.engine.writeChangedStatus(ctx, owner, r.withTurn(owner, owner, Result{turn: t}, nil))
+	p.err = r.engine.writeChangedStatus(ctx, owner, withConditions(owner, func(conditions *[]metav1.Condition) {
+		t.Mark.Set(conditions, owner.GetGeneration(), r.now())
+	}))
 	if p.err != nil {
 		return r.next(ctx, turnPoll, p.err)
 	}
@@ -115,34 +117,21 @@ func (r *reconciler[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner
 	return reconcile.Result{RequeueAfter: turnPoll}, nil
 }
 
-// withTurn returns an owner whose conditions say how it stands in the roll-out of a new build. It changes neither argument.
-func (r *reconciler[T]) withTurn(owner, after T, res Result, err error) T {
-	conditioned, ok := any(after).(Conditioned)
-	if !ok {
-		return after
-	}
+// markAfter returns how an owner stands in the roll-out of a new build after a pass that leaves it with these conditions. It ends the
+// owner's turn, or halts the roll-out, if the pass says so.
+func (r *reconciler[T]) markAfter(owner T, res Result, conditions []metav1.Condition, err error) turns.Mark {
 	is := turns.MarkOf(*any(owner).(Conditioned).Conditions())
 	switch {
 	case res.turn != nil:
 		if res.turn.IsIn() && !res.turn.Begins && !isConflict(err) {
-			res.turn.Advance(progressOf(res, *conditioned.Conditions(), err), r.turns.ReadyWithin, r.now())
+			res.turn.Advance(progressOf(res, conditions, err), r.turns.ReadyWithin, r.now())
 		}
-		is = res.turn.Mark
+		return res.turn.Mark
 	case is.IsWaiting(), r.turns == nil && is.IsInTurn(): // no longer
-		is = turns.Mark{}
+		return turns.Mark{}
+	default:
+		return is
 	}
-	return withMark(owner, after, is, r.now())
-}
-
-// withMark returns an owner whose conditions have a mark. It changes neither argument.
-func withMark[T client.Object](owner, after T, is turns.Mark, now time.Time) T {
-	conditioned, ok := any(after).(Conditioned)
-	if !ok || turns.MarkOf(*conditioned.Conditions()) == is {
-		return after
-	}
-	after = withOwnConditions(after)
-	is.Set(any(after).(Conditioned).Conditions(), owner.GetGeneration(), now)
-	return after
 }
 
 // progressOf returns what a pass in the owner's turn has come to. The owner is ready if nothing was left to change, all children are

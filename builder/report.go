@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -84,13 +85,17 @@ func (r *reconciler[T]) writeStatus(
 	ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time,
 ) (delay time.Duration, written client.Object, err error) {
 	after, err := statusAfter(owner, plan, res, doErr, now)
-	if err == nil {
-		after = withUndoable(owner, r.withTurn(owner, after, res, doErr))
-	}
-	if err != nil || client.Object(after) == client.Object(owner) {
+	if err != nil {
 		return 0, nil, err
 	}
-	same, err := status.Same(owner, after)
+	after = withConditions(after, func(conditions *[]metav1.Condition) {
+		r.markAfter(owner, res, *conditions, doErr).Set(conditions, owner.GetGeneration(), r.now())
+		keepUndoable(conditions, owner)
+	})
+	same := client.Object(after) == client.Object(owner)
+	if !same {
+		same, err = status.Same(owner, after)
+	}
 	if same {
 		r.statusWrites.UpToDate(owner.GetUID())
 	}
@@ -110,31 +115,49 @@ func (r *reconciler[T]) writeStatus(
 }
 
 // statusAfter returns an owner with the status that it should have after a pass. With Report the builder sets the standard conditions.
-// Without it, the plan's conditions are overridden only by a failure, by contested children, and by the completed revision.
-// Plan.Finish comes last.
+// Without it, or if the owner is being deleted, it overrides the plan's conditions. Plan.Finish comes last.
 func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, now time.Time) (T, error) {
-	if !plan.Report || owner.GetDeletionTimestamp() != nil {
-		after := withContests(owner, reported(owner, plan.Status, err, now), res, err, now)
-		after = withEffects(owner, withoutPause(withRolledOut(owner, after, res, now)), res, now)
-		if plan.Finish != nil && err == nil && len(res.contested()) == 0 {
-			after = withOwnConditions(after)
-			plan.Finish(after, res)
-		}
-		return after, nil
-	}
+	reports := plan.Report && owner.GetDeletionTimestamp() == nil
 	after := plan.Status
 	if kinds.IsNil(after) {
 		after = owner
 	}
-	if _, ok := any(after).(Conditioned); !ok {
+	if _, ok := any(after).(Conditioned); !ok && reports {
 		return owner, fmt.Errorf("%w: Plan.Report needs an owner with conditions; %T is no builder.Conditioned", ErrMisuse, owner)
 	}
-	after = withOwnConditions(after)
-	res.SetConditions(any(after).(Conditioned).Conditions(), owner.GetGeneration(), err, now)
-	if plan.Finish != nil {
+	after = withConditions(after, func(conditions *[]metav1.Condition) {
+		if reports {
+			res.SetConditions(conditions, owner.GetGeneration(), err, now)
+		} else {
+			res.overrideConditions(conditions, owner, err, now)
+		}
+	})
+	if plan.Finish != nil && (reports || err == nil && len(res.contested()) == 0) {
+		after = withOwnConditions(after)
 		plan.Finish(after, res)
 	}
 	return after, nil
+}
+
+// overrideConditions sets, beside the conditions of a plan that sets all of them itself, what the builder reports: a failure of the pass,
+// contested children, the completed revision, and the effects that a deletion waits for.
+func (r Result) overrideConditions(conditions *[]metav1.Condition, owner client.Object, err error, now time.Time) {
+	was, generation := *owner.(Conditioned).Conditions(), owner.GetGeneration()
+	switch {
+	case isConflict(err): // the pass is tried again
+	case err != nil:
+		failure := status.Failure{Reason: failureReason(err), Message: summarize(err), Terminal: IsTerminal(err)}
+		failure.Report(conditions, was, generation, now)
+	default:
+		status.RemoveReport(conditions)
+	}
+	r.overrideContested(conditions, was, generation, err, now)
+	r.keepRolledOut(conditions, was, generation, now)
+	meta.RemoveStatusCondition(conditions, events.ConditionPaused)
+	meta.RemoveStatusCondition(conditions, events.ConditionUndone)
+	if owner.GetDeletionTimestamp() != nil && len(r.pending(events.ReasonEffectPending, events.ReasonEffectFailed)) > 0 {
+		r.outcome(nil).Set(conditions, generation, now)
+	}
 }
 
 // SetConditions sets the conditions Ready, Progressing and Stalled from the result of a pass and its error. They have the given
@@ -210,25 +233,20 @@ func (r Result) outcome(err error) status.Outcome {
 	}
 }
 
-// reported returns an owner with its desired status: the plan's, overridden by a failure of the pass. It changes neither argument. It
-// doesn't report a conflict, because the pass is retried.
-func reported[T client.Object](owner, planned T, err error, now time.Time) T {
-	after := planned
-	if kinds.IsNil(after) {
-		after = owner
+// withConditions returns an owner whose conditions are changed; the argument itself if nothing changes, or if it has no conditions. It
+// doesn't change the argument.
+func withConditions[T client.Object](owner T, change func(*[]metav1.Condition)) T {
+	conditioned, ok := any(owner).(Conditioned)
+	if !ok {
+		return owner
 	}
-	conditioned, ok := any(after).(Conditioned)
-	if !ok || isConflict(err) || (err == nil && !status.HasReport(*conditioned.Conditions())) {
-		return after
+	conditions := slices.Clone(*conditioned.Conditions())
+	change(&conditions)
+	if slices.Equal(conditions, *conditioned.Conditions()) {
+		return owner
 	}
-	after = withOwnConditions(after)
-	conditions := any(after).(Conditioned).Conditions()
-	if err == nil {
-		status.RemoveReport(conditions)
-		return after
-	}
-	failure := status.Failure{Reason: failureReason(err), Message: summarize(err), Terminal: IsTerminal(err)}
-	failure.Report(conditions, *any(owner).(Conditioned).Conditions(), owner.GetGeneration(), now)
+	after := withOwnConditions(owner)
+	*any(after).(Conditioned).Conditions() = conditions
 	return after
 }
 

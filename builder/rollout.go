@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -394,33 +395,19 @@ func (r Result) setRolledOut(conditions *[]metav1.Condition, generation int64, n
 	if r.Rollout == nil || r.Rollout.From == "" {
 		return
 	}
-	meta.SetStatusCondition(conditions, metav1.Condition{
-		Type: events.ConditionRolledOut, Status: metav1.ConditionTrue, Reason: events.ReasonRolloutCompleted, Message: r.Rollout.From,
-		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
-	})
+	meta.SetStatusCondition(conditions,
+		status.Condition(events.ConditionRolledOut, true, events.ReasonRolloutCompleted, r.Rollout.From, generation, now))
 }
 
-// withRolledOut returns an owner whose conditions record the completed revision, also if the plan sets all conditions itself. It
-// changes neither argument.
-func withRolledOut[T client.Object](owner, after T, res Result, now time.Time) T {
-	planned, ok := any(after).(Conditioned)
-	if !ok {
-		return after
+// keepRolledOut records the completed revision beside the conditions that a plan sets. was are those of the observed owner.
+func (r Result) keepRolledOut(conditions *[]metav1.Condition, was []metav1.Condition, generation int64, now time.Time) {
+	set, recorded := meta.FindStatusCondition(*conditions, events.ConditionRolledOut), meta.FindStatusCondition(was, events.ConditionRolledOut)
+	isKnown := r.Rollout != nil && r.Rollout.From != ""
+	switch {
+	case set != nil && (!isKnown || set.Message == r.Rollout.From && set.Status == metav1.ConditionTrue):
+		return
+	case set == nil && recorded != nil:
+		*conditions = append(*conditions, *recorded)
 	}
-	was := meta.FindStatusCondition(*any(owner).(Conditioned).Conditions(), events.ConditionRolledOut)
-	isKnown := res.Rollout != nil && res.Rollout.From != ""
-	if was == nil && !isKnown {
-		return after
-	}
-	set := meta.FindStatusCondition(*planned.Conditions(), events.ConditionRolledOut)
-	if set != nil && (!isKnown || set.Message == res.Rollout.From && set.Status == metav1.ConditionTrue) {
-		return after
-	}
-	after = withOwnConditions(after)
-	conditions := any(after).(Conditioned).Conditions()
-	if was != nil && set == nil {
-		*conditions = append(*conditions, *was)
-	}
-	res.setRolledOut(conditions, owner.GetGeneration(), now)
-	return after
+	r.setRolledOut(conditions, generation, now)
 }

@@ -96,6 +96,11 @@ func TestWhyAStatusIsNotFound(t *testing.T) {
 }
 
 func TestReported(t *testing.T) {
+	reported := func(owner, planned *thing, err error, now time.Time) *thing {
+		after, statusErr := statusAfter(owner, Plan[*thing]{Status: planned}, Result{}, err, now)
+		require.NoError(t, statusErr)
+		return after
+	}
 	then, now := metav1.NewTime(time.Unix(1000, 0)), time.Unix(2000, 0)
 	ready := metav1.Condition{Type: events.ConditionReady, Status: metav1.ConditionTrue, Reason: "Fine", LastTransitionTime: then}
 	failed := func(kind string, status metav1.ConditionStatus) metav1.Condition {
@@ -143,5 +148,7 @@ func TestReported(t *testing.T) {
 	again = reported(&thing{conditions: []metav1.Condition{failed("Ready", "False")}}, planned, of(full), now)
 	assert.Equal(t, then, meta.FindStatusCondition(again.conditions, events.ConditionReady).LastTransitionTime, "whatever the plan sets in each pass")
 	plain := deployment("web")
-	assert.Same(t, plain, reported(plain, nil, of(invalid), now), "no conditions to report in")
+	same, err := statusAfter(plain, Plan[*appsv1.Deployment]{}, Result{}, of(invalid), now)
+	require.NoError(t, err)
+	assert.Same(t, plain, same, "no conditions to report in")
 }

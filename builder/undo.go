@@ -15,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -141,10 +142,9 @@ func (p *pass) formers() *former.Record {
 // recordFormer writes the name of the kept state to the owner's status. It runs instead of the rest of a pass.
 func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T, kept stateKept) (reconcile.Result, error) {
 	r.engine.emitResult(owner, "", p.finish(nil), nil)
-	after := withOwnConditions(owner)
-	meta.SetStatusCondition(any(after).(Conditioned).Conditions(), metav1.Condition{
-		Type: events.ConditionUndoable, Status: metav1.ConditionTrue, Reason: events.ReasonStateKept, Message: string(kept),
-		ObservedGeneration: owner.GetGeneration(), LastTransitionTime: metav1.NewTime(r.now()),
+	after := withConditions(owner, func(conditions *[]metav1.Condition) {
+		meta.SetStatusCondition(conditions,
+			status.Condition(events.ConditionUndoable, true, events.ReasonStateKept, string(kept), owner.GetGeneration(), r.now()))
 	})
 	p.err = r.engine.writeChangedStatus(ctx, owner, after)
 	return r.next(ctx, conflictDelay, p.err)
@@ -159,25 +159,16 @@ func undoableIn(conditions []metav1.Condition) string {
 	return c.Message
 }
 
-// withUndoable returns an owner whose conditions name the kept state, also if the plan sets all conditions itself. It changes neither
-// argument.
-func withUndoable[T client.Object](owner, after T) T {
-	planned, ok := any(after).(Conditioned)
-	if !ok {
-		return after
-	}
-	was := meta.FindStatusCondition(*any(owner).(Conditioned).Conditions(), events.ConditionUndoable)
+// keepUndoable keeps the name of the kept state in conditions, also if the plan sets all of them itself.
+func keepUndoable(conditions *[]metav1.Condition, owner client.Object) {
+	was := meta.FindStatusCondition(*owner.(Conditioned).Conditions(), events.ConditionUndoable)
 	if was == nil {
-		return after
+		return
 	}
-	if set := meta.FindStatusCondition(*planned.Conditions(), events.ConditionUndoable); set != nil && *set == *was {
-		return after
+	if set := meta.FindStatusCondition(*conditions, events.ConditionUndoable); set == nil || *set != *was {
+		meta.RemoveStatusCondition(conditions, events.ConditionUndoable)
+		*conditions = append(*conditions, *was)
 	}
-	after = withOwnConditions(after)
-	conditions := any(after).(Conditioned).Conditions()
-	meta.RemoveStatusCondition(conditions, events.ConditionUndoable)
-	*conditions = append(*conditions, *was)
-	return after
 }
 
 // undone is how far an owner has returned to its former state.
@@ -314,10 +305,7 @@ func (r Result) setUndone(conditions *[]metav1.Condition, generation int64, now 
 		meta.RemoveStatusCondition(conditions, events.ConditionUndone)
 		return
 	}
-	is := metav1.Condition{
-		Type: events.ConditionUndone, Status: metav1.ConditionFalse, Reason: r.undone.reason, Message: r.undone.why,
-		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
-	}
+	is := status.Condition(events.ConditionUndone, false, r.undone.reason, r.undone.why, generation, now)
 	if is.Reason == events.ReasonUndone {
 		is.Status, is.Message = metav1.ConditionTrue, r.undone.to
 	}

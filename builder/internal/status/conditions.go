@@ -22,7 +22,7 @@ func (o Outcome) Set(conditions *[]metav1.Condition, generation int64, now time.
 		kind string
 		is   bool
 	}{{events.ConditionReady, o.Ready}, {events.ConditionProgressing, o.Progressing}, {events.ConditionStalled, o.Stalled}} {
-		meta.SetStatusCondition(conditions, condition(c.kind, c.is, o.Reason, o.Message, generation, now))
+		meta.SetStatusCondition(conditions, Condition(c.kind, c.is, o.Reason, o.Message, generation, now))
 	}
 }
 
@@ -51,9 +51,9 @@ var failures = []string{
 // Report overrides Ready, and Stalled if the failure is terminal. An earlier report of Stalled is removed.
 func (f Failure) Report(conditions *[]metav1.Condition, before []metav1.Condition, generation int64, now time.Time) {
 	remove(conditions, events.ConditionStalled)
-	Override(conditions, before, condition(events.ConditionReady, false, f.Reason, f.Message, generation, now))
+	Override(conditions, before, Condition(events.ConditionReady, false, f.Reason, f.Message, generation, now))
 	if f.Terminal {
-		Override(conditions, before, condition(events.ConditionStalled, true, f.Reason, f.Message, generation, now))
+		Override(conditions, before, Condition(events.ConditionStalled, true, f.Reason, f.Message, generation, now))
 	}
 }
 
@@ -77,7 +77,8 @@ func remove(conditions *[]metav1.Condition, kind string) {
 
 func isReport(c *metav1.Condition) bool { return c != nil && slices.Contains(failures, c.Reason) }
 
-func condition(kind string, is bool, reason, message string, generation int64, now time.Time) metav1.Condition {
+// Condition returns a condition, whose status has changed now if it has.
+func Condition(kind string, is bool, reason, message string, generation int64, now time.Time) metav1.Condition {
 	c := metav1.Condition{
 		Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: message,
 		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),

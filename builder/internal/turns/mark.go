@@ -41,8 +41,11 @@ func MarkOf(conditions []metav1.Condition) Mark {
 	return Mark{Reason: c.Reason, ID: id, Why: why, Since: c.LastTransitionTime.Time}
 }
 
-// Set sets the condition.
+// Set sets the condition, unless it says the same.
 func (m Mark) Set(conditions *[]metav1.Condition, generation int64, now time.Time) {
+	if MarkOf(*conditions) == m {
+		return
+	}
 	if m.Reason == "" {
 		meta.RemoveStatusCondition(conditions, events.ConditionReleased)
 		return
