@@ -40,7 +40,7 @@
 //	Ignore("spec.replicas")      an initial value, then left to others: an autoscaler's replicas
 //	HashFrom(configMap, secret)  roll the pods when their configuration changes
 //	Adopt(AdoptOptions{})        take over an object without a controller, or a former operator's fields
-//	RecreateImmutable(policy)    recreate a child with a changed immutable field; or keep it: KeepImmutable()
+//	RecreateImmutable(deps)      recreate a child with a changed immutable field; or keep it: KeepImmutable()
 //	CreateOnly()                 create it if it doesn't exist, and leave it unchanged
 //	RunOnce("schema-7")          run a Job to success once for the value, before the children of later phases
 //	Retain()                     keep it when it is no longer desired, and when the owner is deleted
@@ -62,7 +62,7 @@
 //	Owns(kind, Dependents(other))           and the objects that they control, such as the Pods of Jobs: Owned
 //	Watches(kind, ReferencedBy(namesOf))    objects that the owner's spec names: Lookup, Watched
 //	Watches(kind, Referencing(ownersOf))    objects that name the owner: Watched
-//	Watches(kind, ObservedByAll())              objects that all owners read, such as the nodes: Watched
+//	Watches(kind, ObservedByAll())          objects that all owners read, such as the nodes: Watched
 //
 // The View reads from the cache. With [CrossNamespace] children are outside the owner's namespace. With [ByName] the builder reads
 // children by name and doesn't watch them: use it for Secrets. [Operator.External] observes the state of something outside the cluster.

@@ -29,11 +29,12 @@ type Options struct {
 	Name string
 	// Recorder receives events. Default: nil, no events.
 	Recorder events.Recorder
-	// Reader reads past the cache, as the reader of manager.GetAPIReader does. The builder uses it for three reads: of an object that
-	// exists and that the cache doesn't show, of a kind's children when none is desired any more (see [Builder.PruneAll] and
-	// [CrossNamespace]), and of the owner before it recreates missing children, because the cache may lag behind the owner's deletion.
-	// The last one needs the permission to get owners. Default: nil; the builder then reads through the Engine's client and doesn't
-	// re-read owners.
+	// Reader reads past the cache, as the reader of manager.GetAPIReader does. The builder reads with it: an object that exists and that
+	// the cache doesn't show; a kind's children when none is desired any more (see [Builder.PruneAll] and [CrossNamespace]); children by
+	// name (see [ByName]); revisions, records of [RunOnce], and the pods of a StatefulSet whose rollback is stuck; the records of packages
+	// effects, undo and release; and the owner before the builder recreates missing children, because the cache may lag behind the
+	// owner's deletion, or after its status was not found. Package rbac derives the permissions from an operator. Default: nil; the
+	// builder then reads through the Engine's client and doesn't re-read owners.
 	Reader client.Reader
 }
 

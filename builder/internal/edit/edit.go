@@ -1,9 +1,3 @@
-// Package edit changes an observed object: it computes one merge patch, and sends it.
-//
-// [New] takes the object as it was observed and as it should be, or its number of replicas, and returns the edit, or a
-// failure.ErrMisuse. [Edit.Send] returns the object as the API server stored it.
-//
-// Invariant: the patch has the observed version, so that an object which has changed since is a conflict.
 package edit
 
 import (

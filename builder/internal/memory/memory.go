@@ -21,7 +21,7 @@ type Memory struct {
 	Marked *Versions
 	// Settled has the stored form of children that the API server stores in another form than desired. Forgotten: one apply.
 	Settled *Settled
-	// Immutable has the children that the policy Keep leaves unchanged. Forgotten: one refused apply.
+	// Immutable has the children that KeepImmutable leaves unchanged. Forgotten: one refused apply.
 	Immutable *Recent[types.UID, Immutable]
 	// Written has the writes of an owner's last passes that no list has waited for. Forgotten: one conflict.
 	Written *OwnWrites
@@ -39,7 +39,8 @@ type Memory struct {
 	Stuck *stuck.Watch
 	// Refused has the objects that the API server called invalid. Forgotten: one more refused create.
 	Refused *Refused
-	// Steady has the generations that the passes over an owner have carried out. Forgotten: a former state is kept without need.
+	// Steady has the generations that the passes over an owner have carried out. Forgotten: a former state is kept without need, or a later
+	// change is undone together with an earlier one of the same generation and build.
 	Steady *Recent[types.UID, Steady]
 	// Failures has the last reported failure of each call. Forgotten: the failure is reported again.
 	Failures Failures

@@ -15,8 +15,6 @@ type Step struct {
 	Name string
 	// Keys are the fields that an element must have, with their values as text. Nil: the step is a name.
 	Keys map[string]string
-	// Quoted is true if the name was in brackets: the key of a map.
-	Quoted bool
 }
 
 // Parse reads a path: names with dots between them. In brackets stands the key of a map, or the key fields of a list element as
@@ -68,7 +66,7 @@ func bracket(text string) (Step, error) {
 		if text == "" || isNumber(text) {
 			return Step{}, fmt.Errorf("has [%s]; elements of a list are named by a key, as in containers[name=web], not by their place", text)
 		}
-		return Step{Name: text, Quoted: true}, nil
+		return Step{Name: text}, nil
 	}
 	keys := map[string]string{}
 	for part := range strings.SplitSeq(text, ",") {

@@ -17,11 +17,11 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]Path{
 		"spec":                                {{Name: "spec"}},
 		"spec.replicas":                       {{Name: "spec"}, {Name: "replicas"}},
-		"metadata.annotations[example.com/x]": {{Name: "metadata"}, {Name: "annotations"}, {Name: "example.com/x", Quoted: true}},
-		"data[a.b]":                           {{Name: "data"}, {Name: "a.b", Quoted: true}},
+		"metadata.annotations[example.com/x]": {{Name: "metadata"}, {Name: "annotations"}, {Name: "example.com/x"}},
+		"data[a.b]":                           {{Name: "data"}, {Name: "a.b"}},
 		"a[name=web].image":                   {{Name: "a"}, {Keys: map[string]string{"name": "web"}}, {Name: "image"}},
 		"a[port=80,protocol=TCP]":             {{Name: "a"}, {Keys: map[string]string{"port": "80", "protocol": "TCP"}}},
-		"a[mountPath=/x=y][b].c":              {{Name: "a"}, {Keys: map[string]string{"mountPath": "/x=y"}}, {Name: "b", Quoted: true}, {Name: "c"}},
+		"a[mountPath=/x=y][b].c":              {{Name: "a"}, {Keys: map[string]string{"mountPath": "/x=y"}}, {Name: "b"}, {Name: "c"}},
 	} {
 		got, err := Parse(text)
 		require.NoError(t, err, text)

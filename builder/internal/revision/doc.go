@@ -1,4 +1,4 @@
-// Package revision has the state of a roll-out as values, and the functions on it. Package rollout walks through the phases, and reads
+// Package revision has the state of a roll-out as values, and the functions on it. Package phases walks through the phases, and reads
 // and writes the cluster.
 //
 // It takes ControllerRevisions as they were read, desired children as they are sent (Child), and the time. It returns

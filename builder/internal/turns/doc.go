@@ -2,8 +2,7 @@
 //
 // [Turns] has the owners of one operator that wait or are in their turn. [Turns.Take] takes an owner as it was read, and returns its
 // part in the roll-out: it may be free, wait, begin its turn, or be in it. [Turn.Advance] takes what a pass has come to, and ends the turn
-// or halts the roll-out. It decides nothing from memory that it could not
-// read again: after a restart it has the same answers from
+// or halts the roll-out. They decide nothing from memory that they could not read again: after a restart they have the same answers from
 //
 //   - the [Record] of the roll-out, a ConfigMap that it writes when a build begins and when all owners have it, and
 //   - the condition Released of each owner that waits or has had a turn, which the operator writes with the owner's status.
