@@ -5,19 +5,17 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/declared"
 	"github.com/armature-dev/armature/builder/internal/flight"
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
@@ -176,19 +174,12 @@ func (r *reconciler[T]) wakesOwner(ctx context.Context, q *queued, gk schema.Gro
 			}
 		}
 	}
-	ref := metav1.GetControllerOfNoCopy(obj)
-	if ref == nil || ref.Kind != r.owner.GVK.Kind || inventory.GroupOf(ref.APIVersion) != r.owner.GVK.Group {
-		return
-	}
+	owners := handler.EnqueueRequestForOwner(
+		r.engine.client.Scheme(), r.engine.client.RESTMapper(), newOwner[T](), handler.OnlyControllerOwner())
 	for _, k := range r.owned.Load().kinds {
-		if k.GVK.GroupKind() != gk {
-			continue
+		if k.GVK.GroupKind() == gk {
+			owners.Generic(ctx, event.GenericEvent{Object: obj}, q)
 		}
-		key := types.NamespacedName{Name: ref.Name}
-		if namespaced, err := r.engine.client.IsObjectNamespaced(newOwner[T]()); err == nil && namespaced {
-			key.Namespace = obj.GetNamespace()
-		}
-		q.Add(reconcile.Request{NamespacedName: key})
 	}
 }
 
