@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -69,6 +70,12 @@ func service() *corev1.Service {
 	}}
 }
 
+func labelled(pod corev1.PodTemplateSpec, name, value string) corev1.PodTemplateSpec {
+	pod = *pod.DeepCopy()
+	pod.Labels[name] = value
+	return pod
+}
+
 func negativeReplicas(replicas **int32) { *replicas = ptr.To[int32](-1) }
 
 var immutableCases = map[string]immutableCase{
@@ -100,6 +107,25 @@ var immutableCases = map[string]immutableCase{
 		},
 		[]string{"spec.selector.matchLabels.app"}, `spec.selector.matchLabels.app (is "web", desired "other")`,
 		func(d *appsv1.Deployment) { negativeReplicas(&d.Spec.Replicas) }),
+	"one of two labels of a selector": immutable(
+		&appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web", "tier": "front"}},
+			Template: labelled(idlePod(), "tier", "front"), Replicas: ptr.To[int32](0),
+		}},
+		func(r *appsv1.ReplicaSet) {
+			r.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web", "tier": "back"}}
+			r.Spec.Template = labelled(r.Spec.Template, "tier", "back")
+		},
+		[]string{"spec.selector.matchLabels.tier"}, `spec.selector.matchLabels.tier (is "front", desired "back")`,
+		func(r *appsv1.ReplicaSet) { negativeReplicas(&r.Spec.Replicas) }),
+	"RoleBinding roleRef": immutable(
+		&rbacv1.RoleBinding{
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "one"},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "s"}},
+		},
+		func(b *rbacv1.RoleBinding) { b.RoleRef.Name = "other" },
+		[]string{"roleRef.name"}, `roleRef.name (is "one", desired "other")`,
+		func(b *rbacv1.RoleBinding) { b.Subjects[0].Name = "" }),
 	"Service clusterIP": immutable(service(),
 		func(s *corev1.Service) { s.Spec.ClusterIP = corev1.ClusterIPNone },
 		[]string{"spec.clusterIPs[0]"}, "spec.clusterIPs[0]",
