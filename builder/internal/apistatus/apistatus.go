@@ -27,6 +27,11 @@ func Causes(err error) []metav1.StatusCause {
 	return causes
 }
 
+// AreAboutTypes reports whether the API server found values of a wrong type in an object. It then doesn't check the rules of the schema.
+func AreAboutTypes(causes []metav1.StatusCause) bool {
+	return slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool { return cause.Type == metav1.CauseTypeTypeInvalid })
+}
+
 // Message returns the API server's message, empty if it has sent none.
 func Message(err error) string {
 	var status apierrors.APIStatus

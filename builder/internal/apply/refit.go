@@ -152,6 +152,8 @@ func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Obje
 	r.trial = tried
 	obj, err := w.sendAmended(ctx, c, r)
 	switch {
+	case isObstructed(err) && apistatus.AreAboutTypes(apistatus.Causes(refused)):
+		return nil, r, err // the apply's refusal hides the rules of the schema
 	case isObstructed(err):
 		return nil, r, refused
 	case err != nil:

@@ -82,7 +82,7 @@ var immutableCases = map[string]immutableCase{
 	"Job template": immutable(
 		&batchv1.Job{Spec: batchv1.JobSpec{Suspend: new(true), Template: onceOnly(idlePod())}},
 		func(j *batchv1.Job) { j.Spec.Template.Spec.Containers[0].Image = "other" },
-		[]string{"spec.template.spec.containers"}, "spec.template",
+		[]string{"spec.template.spec.containers[name=web].image"}, `spec.template.spec.containers[name=web].image (is "nginx", desired "other")`,
 		func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](-1) }),
 	"StatefulSet volumeClaimTemplates": immutable(statefulSet(),
 		func(s *appsv1.StatefulSet) { s.Spec.VolumeClaimTemplates[0] = claimOf("data", "2Gi") },
@@ -145,6 +145,17 @@ var immutableCases = map[string]immutableCase{
 		func(c *corev1.ConfigMap) { c.Data["a"] = "2" },
 		[]string{"data.a"}, `data.a (is "1", desired "2")`,
 		func(c *corev1.ConfigMap) { c.Data["not/a/key"] = "" }),
+	"resources of a Pod": immutable(
+		&corev1.Pod{Spec: idlePod().Spec},
+		func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
+		},
+		[]string{"spec.containers[name=web].resources.requests.cpu"}, `spec.containers[name=web].resources.requests.cpu (is "1", desired "2")`,
+		func(p *corev1.Pod) { p.Spec.Containers[0].Name = "" }),
+	"size of a claim": immutable(new(claimOf("", "2Gi")),
+		func(c *corev1.PersistentVolumeClaim) { *c = claimOf(c.Name, "1Gi") },
+		[]string{"spec.resources.requests.storage"}, `spec.resources.requests.storage (is "2Gi", desired "1Gi")`,
+		func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes = nil }),
 	"PersistentVolumeClaim": immutable(new(claimOf("", "1Gi")),
 		func(c *corev1.PersistentVolumeClaim) {
 			c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany}

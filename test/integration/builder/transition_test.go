@@ -1,0 +1,112 @@
+package builder_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/test/testcluster"
+)
+
+// transition is a change of a Gadget that a rule about its former state refuses, and what the error says of it.
+type transition struct {
+	field, from, to string
+	says            string
+}
+
+func transitions() map[string]transition {
+	return map[string]transition{
+		"field":            {"fixed", "{seal: a}", "{seal: b}", `spec.fixed.seal (is "a", desired "b")`},
+		"default replaced": {"fixed", "{seal: a}", "{seal: a, brand: b}", `spec.fixed.brand (is "acme", desired "b")`},
+		"back to default":  {"fixed", "{brand: b}", "{seal: a}", `spec.fixed.brand (is "b", desired unset)`},
+		"list":             {"fixed", "{route: [a]}", "{route: [a, b]}", `spec.fixed.route (is another, desired another)`},
+		"one way":          {"phase", "Live", "Draft", `spec.phase (is "Live", desired "Draft")`},
+		"two fields":       {"deal", "{tier: a, seats: 2}", "{tier: b, seats: 1}", `spec.deal.tier (is "a", desired "b")`},
+		"element of a list": {
+			"disks", "[{name: a}, {name: b, class: x}]", "[{name: b, class: w}, {name: c}]", `spec.disks[name=b].class (is "x", desired "w")`,
+		},
+		"shrunk":         {"disks", "[{name: a, size: 2}]", "[{name: a, size: 1}]", `spec.disks[name=a].size (is "2", desired "1")`},
+		"entry of a map": {"lanes", "{a: {mode: x}, b: {note: x}}", "{a: {mode: w}, b: {note: w}}", `spec.lanes.a.mode (is "x", desired "w")`},
+		"removed":        {"pinned", "a", "", `spec.pinned (is "a", desired unset)`},
+		"removed alone":  {"pinned", "a", "", `spec.pinned (is "a", desired unset)`},
+	}
+}
+
+// A rule of a custom resource refuses a change. The error names the field in the same words as Ignore does, whatever the object's history
+// is and whatever another writer has set beside it. What the options say is done, and nothing is written after that.
+func TestRefusedTransitionsOfAGadget(t *testing.T) {
+	testcluster.InstallCRDs(t, "testdata/gadgets")
+	for name, c := range transitions() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, v := newProperty(t, rand.Uint64())
+			with := func(value, other, otherValue string) map[string]string {
+				if name == "removed alone" { // an apply that removes the only field makes null of the spec
+					return map[string]string{c.field: value}
+				}
+				return map[string]string{c.field: value, other: otherValue}
+			}
+			for _, applied := range []bool{false, true} {
+				for _, beside := range []bool{false, true} {
+					life := fmt.Sprintf("applied %v, another writer's fields beside it %v", applied, beside)
+					child := func(name string) *unstructured.Unstructured {
+						obj := gadgetOf(t, name, with(c.from, "limit", "1"))
+						w.mustBring(obj, nil, false, life)
+						if applied {
+							obj.SetLabels(map[string]string{"step": "applied"})
+							w.mustBring(obj, nil, true, life)
+						}
+						if beside {
+							require.NoError(t, w.editGadget(obj, gadgetOf(t, name, map[string]string{"maybe": "x", "limit": "5"}), "merge"))
+						}
+						return obj
+					}
+					refused := func(name string) *unstructured.Unstructured {
+						return gadgetOf(t, name, with(c.to, "filled", "b"))
+					}
+					run := func(obj client.Object, opts ...builder.ChildOption) (builder.Result, int, error) {
+						w.sent.reset()
+						res, err := w.engine.For(w.owner).Object(obj, opts...).Reconcile(w.ctx)
+						return res, len(w.sent.all()) - w.sent.count(http.MethodGet, ""), err
+					}
+
+					before := child(v.nameIn("fail"))
+					live, spec := w.get(before), asJSON(specOf(t, w.get(before)))
+					for range 2 {
+						_, _, err := run(refused(before.GetName()))
+						require.ErrorIs(t, err, builder.ErrImmutable, life)
+						require.ErrorContains(t, err, c.says, life)
+						require.NotContains(t, err.Error(), "name=c", life)
+						require.True(t, builder.IsTerminal(err), life)
+					}
+					require.Equal(t, spec, asJSON(specOf(t, w.get(before))), life)
+					w.mustBring(before, live, true, life)
+
+					before = child(v.nameIn("keep"))
+					spec = asJSON(specOf(t, w.get(before)))
+					_, _, err := run(refused(before.GetName()), builder.KeepImmutable())
+					require.NoError(t, err, life)
+					_, writes, err := run(refused(before.GetName()), builder.KeepImmutable())
+					require.NoError(t, err, life)
+					require.Zero(t, writes, life)
+					require.Equal(t, spec, asJSON(specOf(t, w.get(before))), life)
+
+					before = child(v.nameIn("recreate"))
+					live = w.get(before)
+					res, _, err := w.brings(refused(before.GetName()))
+					require.NoError(t, err, life)
+					require.NotEmpty(t, res.Pending, life)
+					w.mustBring(refused(before.GetName()), nil, false, life)
+					assert.NotEqual(t, live.GetUID(), w.get(before).GetUID(), life)
+				}
+			}
+		})
+	}
+}
