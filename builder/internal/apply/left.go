@@ -12,7 +12,8 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// FieldsLeft are fields of a child that aren't desired and stay, because another manager has set them.
+// FieldsLeft are fields of a child that aren't desired and stay, because another manager has set them. Without a manager they stay
+// because the API server lets no one remove them.
 type FieldsLeft struct {
 	Manager string
 	Fields  []string
@@ -50,5 +51,8 @@ func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object)
 
 // String returns the fields as one line for people.
 func (l FieldsLeft) String() string {
+	if l.Manager == "" {
+		return "kept by the API server: " + strings.Join(l.Fields, ", ")
+	}
 	return fmt.Sprintf("kept by field manager %s: %s", l.Manager, strings.Join(l.Fields, ", "))
 }
