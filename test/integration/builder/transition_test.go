@@ -110,3 +110,21 @@ func TestRefusedTransitionsOfAGadget(t *testing.T) {
 		})
 	}
 }
+
+// KeepImmutable keeps an object for one desired state. Another one that was applied since may have made the change possible.
+func TestKeptObjectIsTriedAgainAfterAnotherState(t *testing.T) {
+	testcluster.InstallCRDs(t, "testdata/gadgets")
+	w, _ := newProperty(t, rand.Uint64())
+	run := func(fixed string) string {
+		obj := gadgetOf(t, "g", map[string]string{"fixed": fixed, "limit": "1"})
+		_, err := w.engine.For(w.owner).Object(obj, builder.KeepImmutable()).Reconcile(w.ctx)
+		require.NoError(t, err)
+		seal, _, err := unstructured.NestedString(w.get(obj).(*unstructured.Unstructured).Object, "spec", "fixed", "seal")
+		require.NoError(t, err)
+		return seal
+	}
+	require.Equal(t, "a", run("{seal: a}"))
+	require.Equal(t, "a", run("{seal: b}"), "kept")
+	require.Empty(t, run("{}"))
+	require.Equal(t, "b", run("{seal: b}"))
+}
