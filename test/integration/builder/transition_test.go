@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -127,4 +128,27 @@ func TestKeptObjectIsTriedAgainAfterAnotherState(t *testing.T) {
 	require.Equal(t, "a", run("{seal: b}"), "kept")
 	require.Empty(t, run("{}"))
 	require.Equal(t, "b", run("{seal: b}"))
+}
+
+// The API server creates an object with a field that it doesn't know, but applies none, and answers that like a fault of its own.
+func TestFieldsThatTheSchemaLacks(t *testing.T) {
+	testcluster.InstallCRDs(t, "testdata/gadgets")
+	w, _ := newProperty(t, rand.Uint64())
+	obj := gadgetOf(t, "g", map[string]string{"limit": "1", "unknown": "a"})
+	_, _, err := w.brings(obj)
+	require.NoError(t, err)
+	for fields, desired := range map[string]map[string]string{
+		"spec.unknown":            {"limit": "2", "unknown": "a"},
+		"spec.disks[name=a].size": {"disks": "[{name: a, size: x}]"},
+		"spec.pinned spec.phase":  {"pinned": "1", "phase": "[a]"},
+	} {
+		_, _, err := w.brings(gadgetOf(t, "g", desired))
+		require.Error(t, err)
+		assert.True(t, builder.IsTerminal(err), "%v", err)
+		var about *builder.Error
+		require.ErrorAs(t, err, &about)
+		assert.ElementsMatch(t, strings.Fields(fields), about.Fields(), "%v", err)
+	}
+	_, _, err = w.brings(gadgetOf(t, "g", map[string]string{"limit": "2"}))
+	require.NoError(t, err)
 }
