@@ -19,11 +19,11 @@ type FieldsLeft struct {
 	Fields  []string
 }
 
-// noteLeft finds the undesired fields of other managers when the builder writes an object for the first time. One of these managers
-// may have written the object before the builder did, under a name that this program doesn't know. Its fields would stay forever,
-// unnoticed.
+// noteLeft finds the undesired fields of other managers when the builder writes an object for the first time, or for the first time since
+// someone reset its managed fields. One of these managers may have written the object before the builder did, under a name that this
+// program doesn't know. Its fields would stay forever, unnoticed.
 func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object) {
-	if w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" {
+	if w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" && len(w.initial.GetManagedFields()) > 0 {
 		return
 	}
 	left := c.fieldManager(w.Desired).SetByOthers(applied.GetManagedFields())

@@ -2,13 +2,17 @@ package builder_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -151,4 +155,33 @@ func TestFieldsThatTheSchemaLacks(t *testing.T) {
 	}
 	_, _, err = w.brings(gadgetOf(t, "g", map[string]string{"limit": "2"}))
 	require.NoError(t, err)
+}
+
+// Someone has reset the managed fields of an object, so that no writer has any. What the builder applies from then on is removed again
+// when it is no longer desired, fields that no one has applied stay, and an event names those that were no longer desired at once.
+func TestManagedFieldsThatSomeoneResets(t *testing.T) {
+	w := newWorld(t)
+	config := func(data ...string) *corev1.ConfigMap {
+		c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{}}
+		for _, key := range data {
+			c.Data[key] = "1"
+		}
+		return c
+	}
+	keys := func() []string { return slices.Sorted(maps.Keys(w.get(config()).(*corev1.ConfigMap).Data)) }
+	w.mustWant(true, "create", config("a", "b", "c"))
+	w.edit(config(), func(o client.Object) {
+		o.(*corev1.ConfigMap).Data["theirs"] = "1"
+		o.SetManagedFields([]metav1.ManagedFieldsEntry{{}})
+	})
+	require.Empty(t, w.get(config()).GetManagedFields())
+	w.mustWant(false, "as desired", config("a", "b", "c"))
+	w.told.take()
+	w.mustWant(true, "without c", config("a", "b"))
+	assert.Contains(t, eventOf(w.told.take(), "FieldsLeft"), "ConfigMap c keeps data.c, data.theirs, which aren't desired: field manager before-first-apply")
+	w.mustWant(true, "without b", config("a"))
+	assert.Equal(t, []string{"a", "c", "theirs"}, keys())
+	w.mustWant(false, "as desired", config("a"))
+	w.mustWant(true, "the remedy", config("a"), builder.Adopt(builder.AdoptOptions{OwnedOnly: true, FormerManagers: []string{"before-first-apply"}}))
+	assert.Equal(t, []string{"a"}, keys())
 }
