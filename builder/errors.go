@@ -60,10 +60,10 @@ var ErrNotOwned = failure.ErrNotOwned
 var ErrMisuse = failure.ErrMisuse
 
 // IsTerminal reports whether a retry of err can't succeed until the owner's spec or the program changes. Terminal are: an object that
-// the API server calls invalid or too large, an impossible change (ErrImmutable), a misuse of the Builder, and a damaged record of a
-// RunOnce child. All other errors are transient: a conflict, a timeout, an exceeded quota (which is Forbidden), a missing permission,
-// kind or namespace, an object that another owner controls, an admission webhook or policy that denies the request. Joined errors are
-// terminal if all of them are.
+// the API server calls invalid or too large, an apply of a field that the kind's schema lacks, an impossible change (ErrImmutable), a
+// misuse of the Builder, and a damaged record of a RunOnce child. All other errors are transient: a conflict, a timeout, an exceeded quota
+// (which is Forbidden), a missing permission, kind or namespace, an object that another owner controls, an admission webhook or policy that
+// denies the request. Joined errors are terminal if all of them are.
 func IsTerminal(err error) bool { return failure.IsTerminal(err) }
 
 // isConflict reports whether err consists only of conflicts: another writer was first, and the next pass observes its write.

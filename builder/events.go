@@ -121,10 +121,12 @@ func leftEvent(l apply.FieldsLeft, c Change) events.Event {
 	if c.Reason == events.ReasonAdopted {
 		owned = ""
 	}
-	ev := events.Warning(events.ReasonFieldsLeft, fmt.Sprintf(
-		"%s %s keeps %s, which aren't desired: field manager %s has set them. If that is a former version of this program, give the child "+
-			"builder.Adopt(builder.AdoptOptions{%sFormerManagers: []string{%q}}), and they go",
-		c.Key.Kind, c.Key.Name, fields, l.Manager, owned, l.Manager))
+	why := fmt.Sprintf("which aren't desired: field manager %s has set them. If that is a former version of this program, give the child "+
+		"builder.Adopt(builder.AdoptOptions{%sFormerManagers: []string{%q}}), and they go", l.Manager, owned, l.Manager)
+	if l.Manager == "" {
+		why = "which the API server lets no one remove from an existing object: desire it as it is, or delete the object"
+	}
+	ev := events.Warning(events.ReasonFieldsLeft, fmt.Sprintf("%s %s keeps %s, %s", c.Key.Kind, c.Key.Name, fields, why))
 	ev.Action = events.ActionApply
 	return ev.About(c.object)
 }

@@ -29,7 +29,8 @@ const (
 	ReasonDeleted = "Deleted"
 	// ReasonNotOwned: an object of a child's name exists and belongs to another owner; the builder left it alone.
 	ReasonNotOwned = "NotOwned"
-	// ReasonFieldsLeft: a child keeps fields that aren't desired, because another field manager has set them.
+	// ReasonFieldsLeft: a child keeps fields that aren't desired, because another field manager has set them, or because the API server
+	// lets no one remove them.
 	ReasonFieldsLeft = "FieldsLeft"
 	// ReasonApplyFailed: the API server refuses a child until the owner or the cluster changes.
 	ReasonApplyFailed = "ApplyFailed"

@@ -2,6 +2,7 @@ package apistatus
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,8 +13,11 @@ import (
 // Causes returns the API server's causes about single fields.
 func Causes(err error) []metav1.StatusCause {
 	var status apierrors.APIStatus
-	if IsDuplicateNodePort(err) {
+	switch {
+	case IsDuplicateNodePort(err):
 		return []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueDuplicate, Field: "spec.ports", Message: Message(err)}}
+	case IsUntypable(err):
+		return untypable(Message(err))
 	}
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
@@ -25,6 +29,11 @@ func Causes(err error) []metav1.StatusCause {
 		}
 	}
 	return causes
+}
+
+// AreAboutTypes reports whether the API server found values of a wrong type in an object. It then doesn't check the rules of the schema.
+func AreAboutTypes(causes []metav1.StatusCause) bool {
+	return slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool { return cause.Type == metav1.CauseTypeTypeInvalid })
 }
 
 // Message returns the API server's message, empty if it has sent none.
@@ -58,6 +67,26 @@ func MayObstruct(err error) bool { return IsRefused(err) || IsDuplicateNodePort(
 // error without a reason and causes, so it doesn't count as refused: it is retried, and never the change of an immutable field.
 func IsDuplicateNodePort(err error) bool {
 	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.HasPrefix(Message(err), "duplicate nodePort: ")
+}
+
+// IsUntypable reports whether the API server could not apply an object because of its schema: it has a field that the schema lacks, a
+// value of another type, or the key of a list twice. It answers that with an error without a reason and causes.
+func IsUntypable(err error) bool {
+	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.HasPrefix(Message(err), "failed to create typed patch object ")
+}
+
+// untypableField matches a field in the message of such an error: ": .spec.x: field not declared in schema", or a line for each of
+// several fields.
+var untypableField = regexp.MustCompile(`(?m)(?:^ +|\): )\.(\S+): (.+)$`)
+
+func untypable(message string) []metav1.StatusCause {
+	var causes []metav1.StatusCause
+	for _, match := range untypableField.FindAllStringSubmatch(message, -1) {
+		causes = append(causes, metav1.StatusCause{
+			Type: metav1.CauseTypeTypeInvalid, Field: strings.ReplaceAll(match[1], `"`, ""), Message: match[2],
+		})
+	}
+	return causes
 }
 
 // IsReplaced reports whether an apply found another object of its name than the intended one, which was deleted and created again. The

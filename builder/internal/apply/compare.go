@@ -202,7 +202,8 @@ func (c *Cluster) rememberImmutable(observed client.Object, d *Desired) {
 	c.Memory.Immutable.Add(observed.GetUID(), memory.Immutable{Hash: d.Hash, Digest: d.Digest})
 }
 
-// isLeftImmutable reports whether an object is recorded as one that stays as it is for this desired object.
+// isLeftImmutable reports whether an object is recorded as one that stays as it is for this desired object. It forgets a record for
+// another desired object, which may change the object so that this one becomes possible.
 func (c *Cluster) isLeftImmutable(d *Desired, observed client.Object) (bool, error) {
 	as, ok := c.Memory.Immutable.Get(observed.GetUID())
 	if !ok {
@@ -211,8 +212,11 @@ func (c *Cluster) isLeftImmutable(d *Desired, observed client.Object) (bool, err
 	if d.Hashed && as.Hash == d.Hash {
 		return true, nil
 	}
-	err := d.Stamp(c)
-	return err == nil && as.Digest == d.Digest, err
+	if err := d.Stamp(c); err != nil || as.Digest == d.Digest {
+		return err == nil, err
+	}
+	c.Memory.Immutable.Remove(observed.GetUID())
+	return false, nil
 }
 
 // settle records the object that the API server stored for a child, if it differs from the desired one.

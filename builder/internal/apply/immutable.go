@@ -9,20 +9,20 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/immutable"
+	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
 
 // meetInvalid handles a change that the API server refuses as invalid after all other attempts. The change is one of an immutable
 // field only if the builder itself changes the refused field, if the API server would accept a new object, and if no ignored field is in
-// the way.
+// the way. r is the refit that the API server has refused as well.
 func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *refit) error {
 	d, recreate := w.Desired, w.Desired.recreates()
 	// Keep leaves an immutable field as it is, whichever writer has changed it.
@@ -30,10 +30,7 @@ func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *r
 	if drift := w.driftBehind(refused, r); drift != nil && !keeps {
 		return w.failed("apply", drift)
 	}
-	var tried trial
-	if r != nil {
-		tried = r.trial
-	}
+	tried := r.trial
 	if !tried.made {
 		tried = w.try(ctx, c)
 	}
@@ -55,7 +52,7 @@ func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *r
 	case err == nil && recreate != nil:
 		return w.deleteToRecreate(ctx, c, cmp.Or(recreate.Dependents, metav1.DeletePropagationBackground))
 	case err == nil:
-		return w.immutableError(refused)
+		return w.immutableError(refused, r)
 	case recreate == nil && !keeps && isLasting(err), failure.IsTerminal(err):
 		return w.failed("apply", refused)
 	default: // a later pass may find out
@@ -109,10 +106,9 @@ func (w *Write) deleteToRecreate(ctx context.Context, c *Cluster, dependents met
 }
 
 // immutableError returns the error that names the immutable fields and the accepted values.
-func (w *Write) immutableError(refused error) error {
-	diffs := w.refusedDifferences(refused)
+func (w *Write) immutableError(refused error, r *refit) error {
 	var texts, fields []string
-	for _, diff := range diffs {
+	for _, diff := range immutable.Differences(apistatus.Causes(refused), r.objects, r.merged.Differences, isSecret(w.Desired.Key)) {
 		texts, fields = append(texts, diff.String()), append(fields, diff.Path)
 	}
 	about := &failure.Error{Key: w.Desired.Key, Operation: "apply", Object: w.Desired.object, Fields: fields}
@@ -121,20 +117,11 @@ func (w *Write) immutableError(refused error) error {
 	return about
 }
 
-// refusedDifferences returns the fields that the API server refuses to change.
-func (w *Write) refusedDifferences(refused error) []immutable.Difference {
-	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.Observed)
-	if err != nil {
-		live = nil
-	}
-	return immutable.Differences(apistatus.Causes(refused), w.Desired.fields, live, isSecret(w.Desired.Key))
-}
-
 // driftBehind returns the error about a refused change that another writer has made necessary, and nil if only the builder changes the
 // refused fields. A change by another writer that nobody can revert, such as an enlarged claim, must never cause a deletion, whatever
 // RecreateImmutable says.
 func (w *Write) driftBehind(refused error, r *refit) error {
-	if r == nil || len(r.objects.Live) == 0 {
+	if len(r.objects.Live) == 0 {
 		return nil
 	}
 	differences := slices.Clone(r.merged.Differences)
@@ -147,7 +134,7 @@ func (w *Write) driftBehind(refused error, r *refit) error {
 	}
 	var texts []string
 	for _, path := range theirs {
-		text := strings.TrimPrefix(path.String(), ".")
+		text := paths.Text(path)
 		if entry := fieldmanager.Setter(w.Observed.GetManagedFields(), path, ""); entry != nil {
 			text += fmt.Sprintf(" (by the field manager %q)", entry.Manager)
 		}

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/failure"
 )
 
 func refusal(causes ...*field.Error) error {
@@ -24,14 +28,7 @@ func TestRefusedDifferences(t *testing.T) {
 	wanted.Spec.Template.Spec.Containers[0].Image = "other"
 	wanted.Spec.MinReadySeconds = 5
 	wanted.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}
-	w := &Write{Desired: stamped(t, Child{Object: wanted}), Observed: found}
-	texts := func(err error) []string {
-		var all []string
-		for _, d := range w.refusedDifferences(err) {
-			all = append(all, d.String())
-		}
-		return all
-	}
+	texts := func(err error) []string { return refusedFields(t, wanted, found, err) }
 	spec := field.NewPath("spec")
 	assert.Equal(t, []string{`spec.selector.matchLabels.app (is unset, desired "x")`}, texts(refusal(field.Invalid(spec.Child("selector"), nil, "field is immutable"))))
 	assert.Equal(t, []string{`spec.minReadySeconds (is "3", desired "5")`},
@@ -41,13 +38,29 @@ func TestRefusedDifferences(t *testing.T) {
 		texts(refusal(field.Forbidden(spec.Child("minReadySeconds"), "no"), field.Forbidden(spec.Child("minReadySeconds"), "no"))))
 	assert.Nil(t, texts(apierrors.NewConflict(corev1.Resource("pods"), "p", errors.New("changed"))))
 
-	secret := &Write{
-		Desired: stamped(t, Child{Object: &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"p": "new"},
-		}}),
-		Observed: &corev1.Secret{Data: map[string][]byte{"p": []byte("old")}},
+	secret := func(value string) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Data: map[string][]byte{"p": []byte(value)}}
 	}
-	diffs := secret.refusedDifferences(refusal(field.Forbidden(field.NewPath("data"), "no")))
-	require.Len(t, diffs, 1)
-	assert.Equal(t, "data.p", diffs[0].String(), "what is secret isn't told")
+	assert.Equal(t, []string{"data.p"}, refusedFields(t, secret("new"), secret("old"), refusal(field.Forbidden(field.NewPath("data"), "no"))),
+		"what is secret isn't told")
+}
+
+// refusedFields returns what the error about a refused change says of the fields.
+func refusedFields(t *testing.T, desired, found client.Object, err error) []string {
+	w := &Write{Desired: stamped(t, Child{Object: desired}), Observed: found}
+	r, failed := w.newRefit(newCluster(t), nil, false)
+	require.NoError(t, failed)
+	refused := (*failure.Error)(nil)
+	require.ErrorAs(t, w.immutableError(err, r), &refused)
+	_, said, _ := strings.Cut(refused.Err.Error(), ": ")
+	said, _, _ = strings.Cut(said, ";")
+	if said == "" {
+		return nil
+	}
+	texts := strings.Split(said, "), ")
+	for i := range texts[:len(texts)-1] {
+		texts[i] += ")"
+	}
+	assert.Len(t, refused.Fields, len(texts))
+	return texts
 }

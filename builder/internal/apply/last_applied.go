@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/merge"
+	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -43,7 +44,8 @@ func recordOf(obj client.Object) (digest, fields string) {
 
 // isDriftAt reports whether another writer has changed a field in which the object differs from the desired one: the last apply set it
 // to the desired value, and a new object would have another value than the existing one. A value that only the API server stores in
-// another form is the same in both. Of a list, the whole must be as in the last apply.
+// another form is the same in both. Of a list, the whole must be as in the last apply. Of a map that the API server treats as one value,
+// such as a selector, only the entries that differ count.
 func (w *Write) isDriftAt(path fieldpath.Path, o merge.Objects) bool {
 	if o.Fresh == nil {
 		return false
@@ -61,6 +63,10 @@ func (w *Write) isDriftAt(path fieldpath.Path, o merge.Objects) bool {
 		names = append(names, *element.FieldName)
 	}
 	desired, isDesired := paths.At(o.Desired, path[:len(names)])
+	liveFields, isMap := live.(map[string]any)
+	if fields, ok := desired.(map[string]any); ok && isMap {
+		desired = mergepatch.Between(liveFields, fields)
+	}
 	_, digests := recordOf(w.initial)
 	return isDesired && payload.HasFieldDigest(digests, names, desired)
 }

@@ -12,17 +12,18 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// FieldsLeft are fields of a child that aren't desired and stay, because another manager has set them.
+// FieldsLeft are fields of a child that aren't desired and stay, because another manager has set them. Without a manager they stay
+// because the API server lets no one remove them.
 type FieldsLeft struct {
 	Manager string
 	Fields  []string
 }
 
-// noteLeft finds the undesired fields of other managers when the builder writes an object for the first time. One of these managers
-// may have written the object before the builder did, under a name that this program doesn't know. Its fields would stay forever,
-// unnoticed.
+// noteLeft finds the undesired fields of other managers when the builder writes an object for the first time, or for the first time since
+// someone reset its managed fields. One of these managers may have written the object before the builder did, under a name that this
+// program doesn't know. Its fields would stay forever, unnoticed.
 func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object) {
-	if w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" {
+	if w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" && len(w.initial.GetManagedFields()) > 0 {
 		return
 	}
 	left := c.fieldManager(w.Desired).SetByOthers(applied.GetManagedFields())
@@ -50,5 +51,8 @@ func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object)
 
 // String returns the fields as one line for people.
 func (l FieldsLeft) String() string {
+	if l.Manager == "" {
+		return "kept by the API server: " + strings.Join(l.Fields, ", ")
+	}
 	return fmt.Sprintf("kept by field manager %s: %s", l.Manager, strings.Join(l.Fields, ", "))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/immutable"
 	"github.com/armature-dev/armature/builder/internal/merge"
+	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -152,6 +153,8 @@ func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Obje
 	r.trial = tried
 	obj, err := w.sendAmended(ctx, c, r)
 	switch {
+	case isObstructed(err) && apistatus.AreAboutTypes(apistatus.Causes(refused)):
+		return nil, r, err // the apply's refusal hides the rules of the schema
 	case isObstructed(err):
 		return nil, r, refused
 	case err != nil:
@@ -265,6 +268,13 @@ func withoutApply(object map[string]any) (map[string]any, error) {
 // fitted records the result of a refit: the observed object has a new version.
 func (w *Write) fitted(c *Cluster, r *refit, obj client.Object) {
 	w.Corrected = append(w.Corrected, c.fieldManager(w.Desired).Removals(w.Observed.GetManagedFields(), r.amended.Removed)...)
+	if len(r.amended.Kept) > 0 {
+		left := FieldsLeft{}
+		for _, path := range r.amended.Kept {
+			left.Fields = append(left.Fields, paths.Text(path))
+		}
+		w.Left = append(w.Left, left)
+	}
 	w.Desired.released = r.amended.Released
 	w.refitted = w.refitted || obj != w.Observed
 	if !c.DryRun {

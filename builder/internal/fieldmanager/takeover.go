@@ -35,13 +35,22 @@ func (m Manager) TakeOver(
 	owned.Manager, owned.Operation = m.Name, metav1.ManagedFieldsOperationApply
 	changed = owned.Operation != entries[ours].Operation || owned.Manager != entries[ours].Manager
 	fields := &fieldpath.Set{}
+	applied, err := Fields(entries[ours])
+	if err != nil {
+		return nil, false, err
+	}
 	own := -1
 	for i, entry := range entries {
-		if i != ours && !m.TakesOver(entry) {
+		var taken, left *fieldpath.Set
+		switch {
+		case i == ours || m.TakesOver(entry):
+			taken, left, err = m.split(entry, controller)
+		case entry.Manager == beforeFirstApply:
+			taken, left, err = splitBy(entry, applied)
+		default:
 			after = append(after, entry)
 			continue
 		}
-		taken, left, err := m.split(entry, controller)
 		if err != nil {
 			return nil, false, err
 		}
@@ -107,6 +116,18 @@ func (m Manager) split(entry metav1.ManagedFieldsEntry, controller types.UID) (t
 		}
 	}
 	return taken.Difference(left), left, nil
+}
+
+// beforeFirstApply is the manager to which the API server gives all fields of an object that has no managed fields when it is first
+// applied, because it is old, or someone has reset them. It is no writer, so what the builder has applied since is the builder's alone.
+const beforeFirstApply = "before-first-apply"
+
+func splitBy(entry metav1.ManagedFieldsEntry, applied *fieldpath.Set) (taken, left *fieldpath.Set, err error) {
+	fields, err := Fields(entry)
+	if err != nil {
+		return nil, nil, err
+	}
+	return fields.Intersection(applied), fields.Difference(applied), nil
 }
 
 // holdsObject reports whether a field is a finalizer, or a reference to an owner other than the controller.

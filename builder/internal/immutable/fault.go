@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/merge"
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
@@ -32,8 +33,7 @@ func ByOthers(
 // about the object as it would be. A new object would be valid, so fields of other writers are behind those. A value of a wrong type is
 // what an apply leaves of a map that it empties, and hides the rules of the schema.
 func MayBe(causes []metav1.StatusCause) bool {
-	isType := func(cause metav1.StatusCause) bool { return cause.Type == metav1.CauseTypeTypeInvalid }
-	return !slices.ContainsFunc(causes, isType) && slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
+	return !apistatus.AreAboutTypes(causes) && slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
 		return cause.Type != metav1.CauseTypeFieldValueNotFound && cause.Type != metav1.CauseTypeFieldValueDuplicate
 	})
 }

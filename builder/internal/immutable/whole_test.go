@@ -22,15 +22,13 @@ func TestFaultOfTheWholeObject(t *testing.T) {
 	assert.True(t, isOurs, "the metadata isn't at fault")
 	assert.Empty(t, theirs)
 
-	object := func(grow int64) map[string]any {
-		return map[string]any{"apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"grow": grow, "same": "x"}}
-	}
-	var texts []string
-	for _, d := range Differences(causes, object(1), object(5), false) {
-		texts = append(texts, d.String())
-	}
-	assert.Equal(t, []string{`spec.grow (is "5", desired "1")`}, texts)
-	assert.Equal(t, "the object", Differences(causes, object(1), nil, false)[0].String())
+	o = merge.Objects{Live: map[string]any{"spec": map[string]any{"grow": 5}}, Desired: map[string]any{"spec": map[string]any{"grow": 1}}}
+	said := func(all ...merge.Difference) string { return Differences(causes, o, all, false)[0].String() }
+	assert.Equal(t, `spec.grow (is "5", desired "1")`, said(merge.Difference{Path: label}, merge.Difference{Path: grown}))
+	assert.Equal(t, "the object", said())
+	delete(o.Desired, "spec")
+	assert.Equal(t, `spec.grow (is "5", desired unset)`, said(merge.Difference{Path: grown}))
+	assert.Equal(t, "spec (is set, desired unset)", said(merge.Difference{Path: fieldpath.MakePathOrDie("spec")}))
 }
 
 // An apply that empties a map leaves null in a custom resource. The API server's refusal of that is about no change.

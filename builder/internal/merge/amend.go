@@ -15,8 +15,9 @@ import (
 // Amended is a merged object while it is changed into one that the API server accepts.
 type Amended struct {
 	Object map[string]any
-	// Removed are obstructing fields that aren't desired; Released are fields that the API server doesn't let the builder remove.
-	Removed  []fieldpath.Path
+	// Removed are obstructing fields that aren't desired; Kept are undesired ones that the API server doesn't let the builder remove.
+	Removed, Kept []fieldpath.Path
+	// Released are all fields of the builder that stay without a manager.
 	Released *fieldpath.Set
 
 	from  Objects
@@ -340,6 +341,7 @@ func at(l any, i int) any {
 // keep restores a field that the API server doesn't let the builder remove.
 func (a *Amended) keep(steps []step, s spot) {
 	a.Object = rewrite(a.Object, steps, func(any) any { return copied(s.live) }).(map[string]any)
+	a.Kept = append(a.Kept, s.at)
 	a.Released.Insert(s.at)
 	s.owned.Iterate(func(p fieldpath.Path) { a.Released.Insert(append(slices.Clone(s.at), p.Copy()...)) })
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder"
 )
 
 func containsWord(text, word string) bool { return strings.Contains(text, " "+word+" ") }
@@ -213,6 +215,36 @@ func comparable(spec map[string]any) map[string]any {
 		}
 	}
 	return spec
+}
+
+// What the API server lets no one remove stays, and an event says so: also what the plan itself had desired.
+func TestFieldThatCannotBeRemoved(t *testing.T) {
+	for _, touched := range []bool{false, true} {
+		w := newWorld(t)
+		recreate := builder.RecreateImmutable("")
+		set := statefulSet()
+		set.Name = "set"
+		w.mustWant(true, "create", set, recreate)
+		before := w.get(set).(*appsv1.StatefulSet)
+		if touched {
+			set.SetLabels(map[string]string{"touched": "1"})
+			w.mustWant(true, "touch", set, recreate)
+		}
+		w.told.take()
+		set.Spec.VolumeClaimTemplates = nil
+		set.Spec.Template.Spec.Containers[0].Image = "other"
+		w.mustWant(true, "no claims", set, recreate)
+		after := w.get(set).(*appsv1.StatefulSet)
+		assert.Equal(t, before.UID, after.UID)
+		assert.Equal(t, before.Spec.VolumeClaimTemplates, after.Spec.VolumeClaimTemplates)
+		assert.Equal(t, "other", after.Spec.Template.Spec.Containers[0].Image)
+		assert.Contains(t, eventOf(w.told.take(), "FieldsLeft"), "Warning FieldsLeft Apply: StatefulSet set keeps spec.volumeClaimTemplates, "+
+			"which the API server lets no one remove from an existing object: desire it as it is, or delete the object")
+		w.mustWant(false, "as desired", set, recreate)
+		set.SetAnnotations(map[string]string{"a": "1"})
+		w.mustWant(true, "a later change", set, recreate)
+		assert.Empty(t, eventOf(w.told.take(), "FieldsLeft"))
+	}
 }
 
 // How many pods a Job runs at once can be changed. How many must succeed was chosen by the API server at its creation, can't

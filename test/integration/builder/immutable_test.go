@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -69,13 +70,19 @@ func service() *corev1.Service {
 	}}
 }
 
+func labelled(pod corev1.PodTemplateSpec, name, value string) corev1.PodTemplateSpec {
+	pod = *pod.DeepCopy()
+	pod.Labels[name] = value
+	return pod
+}
+
 func negativeReplicas(replicas **int32) { *replicas = ptr.To[int32](-1) }
 
 var immutableCases = map[string]immutableCase{
 	"Job template": immutable(
 		&batchv1.Job{Spec: batchv1.JobSpec{Suspend: new(true), Template: onceOnly(idlePod())}},
 		func(j *batchv1.Job) { j.Spec.Template.Spec.Containers[0].Image = "other" },
-		[]string{"spec.template.spec.containers"}, "spec.template",
+		[]string{"spec.template.spec.containers[name=web].image"}, `spec.template.spec.containers[name=web].image (is "nginx", desired "other")`,
 		func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](-1) }),
 	"StatefulSet volumeClaimTemplates": immutable(statefulSet(),
 		func(s *appsv1.StatefulSet) { s.Spec.VolumeClaimTemplates[0] = claimOf("data", "2Gi") },
@@ -100,6 +107,25 @@ var immutableCases = map[string]immutableCase{
 		},
 		[]string{"spec.selector.matchLabels.app"}, `spec.selector.matchLabels.app (is "web", desired "other")`,
 		func(d *appsv1.Deployment) { negativeReplicas(&d.Spec.Replicas) }),
+	"one of two labels of a selector": immutable(
+		&appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web", "tier": "front"}},
+			Template: labelled(idlePod(), "tier", "front"), Replicas: ptr.To[int32](0),
+		}},
+		func(r *appsv1.ReplicaSet) {
+			r.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web", "tier": "back"}}
+			r.Spec.Template = labelled(r.Spec.Template, "tier", "back")
+		},
+		[]string{"spec.selector.matchLabels.tier"}, `spec.selector.matchLabels.tier (is "front", desired "back")`,
+		func(r *appsv1.ReplicaSet) { negativeReplicas(&r.Spec.Replicas) }),
+	"RoleBinding roleRef": immutable(
+		&rbacv1.RoleBinding{
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "one"},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "s"}},
+		},
+		func(b *rbacv1.RoleBinding) { b.RoleRef.Name = "other" },
+		[]string{"roleRef.name"}, `roleRef.name (is "one", desired "other")`,
+		func(b *rbacv1.RoleBinding) { b.Subjects[0].Name = "" }),
 	"Service clusterIP": immutable(service(),
 		func(s *corev1.Service) { s.Spec.ClusterIP = corev1.ClusterIPNone },
 		[]string{"spec.clusterIPs[0]"}, "spec.clusterIPs[0]",
@@ -119,6 +145,17 @@ var immutableCases = map[string]immutableCase{
 		func(c *corev1.ConfigMap) { c.Data["a"] = "2" },
 		[]string{"data.a"}, `data.a (is "1", desired "2")`,
 		func(c *corev1.ConfigMap) { c.Data["not/a/key"] = "" }),
+	"resources of a Pod": immutable(
+		&corev1.Pod{Spec: idlePod().Spec},
+		func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
+		},
+		[]string{"spec.containers[name=web].resources.requests.cpu"}, `spec.containers[name=web].resources.requests.cpu (is "1", desired "2")`,
+		func(p *corev1.Pod) { p.Spec.Containers[0].Name = "" }),
+	"size of a claim": immutable(new(claimOf("", "2Gi")),
+		func(c *corev1.PersistentVolumeClaim) { *c = claimOf(c.Name, "1Gi") },
+		[]string{"spec.resources.requests.storage"}, `spec.resources.requests.storage (is "2Gi", desired "1Gi")`,
+		func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes = nil }),
 	"PersistentVolumeClaim": immutable(new(claimOf("", "1Gi")),
 		func(c *corev1.PersistentVolumeClaim) {
 			c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany}
