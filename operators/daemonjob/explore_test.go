@@ -15,7 +15,7 @@ import (
 // Three nodes, one after the other. A node fails, and the failure stops the rest.
 func TestExploreARollOut(t *testing.T) {
 	s := story.Scenario(t, "testdata/explore/fail_fast.txt", config(t))
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Lag: 2, Coarse: true})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Lag: 2, Coarse: true, Walks: testsize.Pick(0, 50)})
 	assert.True(t, report.Exhausted)
 }
 

@@ -37,7 +37,7 @@ func TestExploreAChain(t *testing.T) {
 // Four nodes, two of them at the same time, with a crash at any moment and a stale cache at any moment.
 func TestExploreADiamond(t *testing.T) {
 	s := story.Scenario(t, "testdata/explore/diamond.txt", config(t))
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Coarse: true})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Coarse: true, Walks: testsize.Pick(0, 50)})
 	assert.True(t, report.Exhausted)
 }
 

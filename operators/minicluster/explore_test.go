@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // explored is a MiniCluster in which everything may happen in any order. Its leader ends as in crashes.
@@ -39,7 +40,7 @@ func explored(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) buildertest
 
 func TestExploreAClusterThatSucceeds(t *testing.T) {
 	s := explored(t, makeCluster(2), 0)
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Coarse: true})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Coarse: true, Walks: testsize.Pick(0, 50)})
 	assert.True(t, report.Exhausted)
 }
 

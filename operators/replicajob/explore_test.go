@@ -7,12 +7,13 @@ import (
 
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/story"
+	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // A chief that waits for two workers.
 func TestExploreAJobThatSucceeds(t *testing.T) {
 	s := story.Scenario(t, "testdata/explore/chief.txt", config(t))
-	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1})
+	report := buildertest.Explore(t, s, buildertest.Bounds{Crashes: 1, StaleReads: 1, Walks: testsize.Pick(0, 50)})
 	assert.True(t, report.Exhausted)
 }
 
