@@ -72,7 +72,8 @@ func IsDuplicateNodePort(err error) bool {
 // IsUntypable reports whether the API server could not apply an object because of its schema: it has a field that the schema lacks, a
 // value of another type, or the key of a list twice. It answers that with an error without a reason and causes.
 func IsUntypable(err error) bool {
-	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.HasPrefix(Message(err), "failed to create typed patch object ")
+	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown &&
+		strings.HasPrefix(Message(err), "failed to create typed patch object ")
 }
 
 // untypableField matches a field in the message of such an error: ": .spec.x: field not declared in schema", or a line for each of

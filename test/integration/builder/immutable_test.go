@@ -146,7 +146,7 @@ var immutableCases = map[string]immutableCase{
 		[]string{"data.a"}, `data.a (is "1", desired "2")`,
 		func(c *corev1.ConfigMap) { c.Data["not/a/key"] = "" }),
 	"resources of a Pod": immutable(
-		&corev1.Pod{Spec: idlePod().Spec},
+		&corev1.Pod{Spec: corev1.PodSpec{NodeSelector: map[string]string{"none": "such"}, Containers: idlePod().Spec.Containers[:1]}},
 		func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
 		},
