@@ -2,6 +2,7 @@ package builder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -44,6 +45,20 @@ func (e *Engine) emitResult(owner client.Object, scope string, res Result, err e
 	}
 }
 
+// emitStatusFailure emits an event about a status that can't be written until the program or the CRD changes, because no condition can
+// report it.
+func (e *Engine) emitStatusFailure(owner client.Object, err error) {
+	key := memory.Call{Owner: owner.GetUID(), Scope: "status"}
+	switch {
+	case err == nil:
+		e.memory.Failures.Forget(key)
+	case IsTerminal(err):
+		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
+			e.emit(owner, ev)
+		}
+	}
+}
+
 func (e *Engine) emitChanges(owner client.Object, changes []Change) {
 	for start := 0; start < len(changes); {
 		end := start + 1
@@ -74,7 +89,12 @@ func (e *Engine) emit(owner client.Object, ev events.Event) {
 func (r *reconciler[T]) writeStatus(
 	ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time,
 ) (delay time.Duration, written client.Object, err error) {
-	after, err := statusAfter(owner, plan, res, doErr, now)
+	var after T
+	if finishErr := withoutPanic(ctx, "Plan.Finish", func() { after, err = statusAfter(owner, plan, res, doErr, now) }); finishErr != nil {
+		plan.Finish, doErr = nil, errors.Join(doErr, finishErr)
+		_, written, err = r.writeStatus(ctx, owner, plan, res, doErr, now) // the status reports the panic
+		return 0, written, errors.Join(finishErr, err)
+	}
 	if err == nil {
 		after = withUndoable(owner, r.withTurn(owner, after, res, doErr))
 	}

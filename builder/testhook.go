@@ -2,6 +2,7 @@ package builder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -98,5 +99,16 @@ func (o *Operator[T]) planFor(obj client.Object, observed View) (any, error) {
 	r.owned.Store(&ownedKinds{declared: o.declared()})
 	r.guard.Copies = true
 	observed.observed.Asked = &plancheck.Asked{Declared: r.owned.Load().declared}
-	return r.makePlan(context.Background(), owner, observed)
+	plan, err := r.makePlan(context.Background(), owner, observed)
+	if err == nil {
+		err = errors.Join(plancheck.CheckIdentities(owner, plan.checked()), checkPhases(plan.Rollout, plan.Children))
+		if plan.RequeueAfter > 0 && plan.RequeueAfter < time.Microsecond {
+			err = errors.Join(err, fmt.Errorf("%w: Plan.RequeueAfter is %s; a number without a unit, such as time.Second, is in nanoseconds",
+				ErrMisuse, plan.RequeueAfter))
+		}
+	}
+	if err != nil {
+		return Plan[T]{}, err
+	}
+	return plan, nil
 }
