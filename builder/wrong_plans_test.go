@@ -14,10 +14,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -197,6 +200,12 @@ func TestWrongPlansWithoutACluster(t *testing.T) {
 	plan, err := buildertest.PlanFor(describedBy(good, nil), newOwner(), buildertest.NewView(time.Now()))
 	require.NoError(t, err)
 	assert.Len(t, plan.Children, 1)
+	hurried := func(*appsv1.Deployment, builder.View) ownerPlan { return ownerPlan{RequeueAfter: 30} }
+	_, err = buildertest.PlanFor(describedBy(hurried, nil), newOwner(), buildertest.NewView(time.Now()))
+	require.ErrorContains(t, err, "Plan.RequeueAfter is 30ns")
+	res, err := perform(t, hurried, nil).reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(newOwner())})
+	require.NoError(t, err)
+	assert.Equal(t, 50*time.Millisecond, res.RequeueAfter)
 	_, err = buildertest.PlanFor(describedBy(good, nil), nil, buildertest.NewView(time.Now()))
 	require.ErrorIs(t, err, builder.ErrMisuse)
 	_, err = buildertest.PlanFor(describedBy(nil, nil), newOwner(), buildertest.NewView(time.Now()))
@@ -231,4 +240,25 @@ func TestAPanicDoesNotKeepAnOwner(t *testing.T) {
 		_, _, _ = s.pass()
 	}
 	assert.Empty(t, s.server.Objects())
+}
+
+// A status that the API server refuses is in an event, as no condition can report it, and once.
+func TestARefusedStatusIsAnEvent(t *testing.T) {
+	s := perform(t, func(owner *appsv1.Deployment, _ builder.View) ownerPlan {
+		after := owner.DeepCopy()
+		after.Status.Replicas = -1
+		return ownerPlan{Status: after}
+	}, nil)
+	s.ours.Fail(buildertest.Fault{Subresource: "status", Error: func(c buildertest.Call) error {
+		return apierrors.NewInvalid(c.Kind, c.Name, field.ErrorList{field.Invalid(field.NewPath("status", "replicas"), -1, "must not be negative")})
+	}})
+	for range 2 {
+		_, _, err := s.pass()
+		require.True(t, builder.IsTerminal(err), err)
+	}
+	told := s.ours.Events()
+	require.Len(t, told, 1)
+	assert.Equal(t, events.ReasonApplyFailed, told[0].Reason)
+	assert.Contains(t, told[0].Note, "write status of Deployment.apps default/owner")
+	assert.Contains(t, told[0].Note, "status.replicas")
 }
