@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -169,7 +168,7 @@ func TestImpurePlanIsStopped(t *testing.T) {
 	f := newFlowLoop(t, func(*v1alpha1.JobFlow, View) Plan[*v1alpha1.JobFlow] {
 		number++
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-		job.Spec.Parallelism = ptr.To(number)
+		job.Spec.Parallelism = new(number)
 		return Plan[*v1alpha1.JobFlow]{Children: []Child{Want(job)}}
 	})
 	var err error
