@@ -103,7 +103,7 @@ func (o *Operator[T]) planFor(obj client.Object, observed View) (any, error) {
 	if err == nil {
 		err = errors.Join(plancheck.CheckIdentities(owner, plan.checked()), checkPhases(plan.Rollout, plan.Children))
 		if plan.RequeueAfter > 0 && plan.RequeueAfter < time.Microsecond {
-			err = errors.Join(err, fmt.Errorf("%w: Plan.RequeueAfter is %s; a number without a unit, such as time.Second, is in nanoseconds",
+			err = errors.Join(err, fmt.Errorf("%w: Plan.RequeueAfter is %s; a plain number counts nanoseconds: multiply it by time.Second",
 				ErrMisuse, plan.RequeueAfter))
 		}
 	}

@@ -54,7 +54,8 @@ func Repeated(owner client.Object, first, second []Child) error {
 	found := differences(owner, first, second)
 	for _, id := range sorted(found) {
 		return fmt.Errorf("%w: the plan isn't pure: called again with the same arguments, %s %s; let it depend on nothing but the owner and the "+
-			"view: no clock, no random number, no order of a map, no memory", failure.ErrMisuse, id, found[id])
+			"view: no clock, no random number, no order of a map, no memory; a password that is made up once needs CreateOnly",
+			failure.ErrMisuse, id, found[id])
 	}
 	return nil
 }
