@@ -70,7 +70,8 @@ func (b *Builder) PruneAll() *Builder {
 
 // Reconcile applies all desired children, then prunes. An unchanged object costs no request. If one object fails, the builder still
 // tries the others, unless the failure concerns all objects of the kind (an exceeded quota, a missing permission) or all requests (a
-// failing server). It joins the errors; each error about an object is an [*Error]. It prunes nothing after an error.
+// failing server). It joins the errors; each error about an object is an [*Error]. It prunes nothing after an error. If a call is
+// [ErrMisuse], such as a child twice, it applies no child.
 //
 // If the owner is terminating, Reconcile applies nothing: the garbage collector deletes the children. It deletes only [CrossNamespace]
 // children, and then removes the finalizer.

@@ -69,10 +69,13 @@ func TestMisuseIsReported(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			e := engineWith(interceptor.Funcs{})
-			_, err := c.build(e).Reconcile(t.Context())
+			res, err := c.build(e).ConfigMap(config("good")).Reconcile(t.Context())
 			require.ErrorIs(t, err, ErrMisuse)
 			assert.ErrorContains(t, err, c.says)
 			assert.True(t, IsTerminal(err))
+			if name != "nil to prune" {
+				assert.Empty(t, res.Changes, "no child is applied")
+			}
 		})
 	}
 }

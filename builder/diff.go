@@ -188,8 +188,10 @@ func rendered(value any) string {
 // pass that had no error. A roll-out of a new build is none of the owner's changes: which turn it gets depends on other owners.
 func (r *reconciler[T]) diffOwner(ctx context.Context, dry *Engine, owner T, plan Plan[T], res Result) ([]Change, error) {
 	now := r.now()
-	after, err := statusAfter(owner, plan, res, nil, now)
-	if err != nil {
+	var after T
+	var err error
+	panicErr := withoutPanic(ctx, "Plan.Finish", func() { after, err = statusAfter(owner, plan, res, nil, now) })
+	if err = errors.Join(panicErr, err); err != nil {
 		return nil, err
 	}
 	after = withConditions(after, func(conditions *[]metav1.Condition) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
@@ -56,7 +57,7 @@ func (e *Error) Unwrap() error { return e.cause }
 var ErrNotOwned = failure.ErrNotOwned
 
 // ErrMisuse is the cause of errors in the calls of a [Builder] or in a [Plan]: an object without a name, a duplicate object, a child
-// in another namespace than its owner, a kind that the operator doesn't declare. A retry can't help.
+// in another namespace than its owner, a kind that the operator doesn't declare. The builder applies no child, and a retry can't help.
 var ErrMisuse = failure.ErrMisuse
 
 // IsTerminal reports whether a retry of err can't succeed until the owner's spec or the program changes. Terminal are: an object that
@@ -102,10 +103,28 @@ func summarize(err error) string {
 	all := kinds.OnePerKind(errorlist.Of(err))
 	var parts []string
 	for _, e := range all[:min(shown, len(all))] {
-		parts = append(parts, text.Shorten(e.Error(), text.MaxSummary/(shown+1)))
+		parts = append(parts, text.Shorten(inOrder(e), text.MaxSummary/(shown+1)))
 	}
 	if more := len(all) - shown; more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// inOrder returns the text of an error with its fields in order. The API server lists wrong labels in the order of a map, another each
+// time: as another text it would change the conditions, which causes the next pass.
+func inOrder(err error) string {
+	status := (*apierrors.StatusError)(nil)
+	if !errors.As(err, &status) || status.ErrStatus.Details == nil {
+		return err.Error()
+	}
+	var fields []string
+	for _, cause := range status.ErrStatus.Details.Causes {
+		if field := cause.Field + ": " + cause.Message; !slices.Contains(fields, field) { // the text has each once
+			fields = append(fields, field)
+		}
+	}
+	unordered := strings.Join(fields, ", ")
+	slices.Sort(fields)
+	return strings.Replace(err.Error(), unordered, strings.Join(fields, ", "), 1)
 }

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/text"
@@ -104,4 +105,17 @@ func TestFailuresOfStepsAreErrors(t *testing.T) {
 	assert.NoError(t, publicError(nil))
 	assert.NoError(t, publicError(errors.Join(nil, nil)))
 	assert.Same(t, errMisused, publicError(errMisused), "an error of two causes is one error")
+}
+
+// The API server lists wrong labels in another order each time.
+func TestSummaryOfFieldsIsInOrder(t *testing.T) {
+	refused := func(values ...string) error {
+		var errs field.ErrorList
+		for _, value := range values {
+			errs = append(errs, field.Invalid(field.NewPath("metadata", "labels"), value, "is wrong"))
+		}
+		return &Error{Operation: "create", cause: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "a", errs)}
+	}
+	assert.Equal(t, summarize(refused("a b", "c d", "e f")), summarize(refused("e f", "c d", "a b", "c d")))
+	assert.Contains(t, summarize(refused("e f", "a b")), `[metadata.labels: Invalid value: "a b": is wrong, metadata.labels: Invalid value: "e f": is wrong]`)
 }

@@ -49,8 +49,8 @@ func failureEvent(err error) events.Event {
 
 // failureReason returns the reason of an error in events and conditions.
 func failureReason(err error) string {
-	switch wrong := (planError{}); {
-	case errors.As(err, &wrong):
+	switch {
+	case errors.Is(err, ErrMisuse):
 		return events.ReasonInvalidPlan
 	case errors.Is(err, ErrNotOwned):
 		return events.ReasonNotOwned

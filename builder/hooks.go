@@ -2,6 +2,7 @@ package builder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -111,7 +112,18 @@ func (o *Operator[T]) planFor(obj client.Object, observed View) (any, error) {
 	r.owned.Store(&ownedKinds{declared: o.declared()})
 	r.guard.Copies = true
 	observed.observed.Asked = &plancheck.Asked{Declared: r.owned.Load().declared}
-	return r.makePlan(context.Background(), owner, observed)
+	plan, err := r.makePlan(context.Background(), owner, observed)
+	if err == nil {
+		err = errors.Join(plancheck.CheckIdentities(owner, plan.checked()), checkPhases(plan.Rollout, plan.Children))
+		if plan.RequeueAfter > 0 && plan.RequeueAfter < time.Microsecond {
+			err = errors.Join(err, fmt.Errorf("%w: Plan.RequeueAfter is %s; a plain number counts nanoseconds: multiply it by time.Second",
+				ErrMisuse, plan.RequeueAfter))
+		}
+	}
+	if err != nil {
+		return Plan[T]{}, err
+	}
+	return plan, nil
 }
 
 // indexWatches registers the indexes that the handlers of the watches use, as Complete does.

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/effect"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
@@ -17,10 +18,15 @@ import (
 //
 // It must be pure: no client, no clock (use [View.Now]), no goroutine, no log. It must change neither the owner nor any object of the
 // view, because the cache shares them. To change an observed object, deep-copy it first. For the same input it returns the same plan.
+// A child must not contain [View.Now], which is another in each pass: the builder would write the child again and again.
 //
-// An invalid plan is [ErrMisuse], with the reason [events.ReasonInvalidPlan], and the builder carries out no part of it. A plan is
-// invalid if the function panics or reads a kind that the operator doesn't declare, or if the plan has a child of a kind that the
-// operator doesn't own, a status that isn't a copy of the owner's, a negative time, or an event that the API server would refuse.
+// An invalid plan is [ErrMisuse], with the reason [events.ReasonInvalidPlan], and the builder applies no child of it. A plan is invalid
+// if the function panics or reads a kind that the operator doesn't declare, or if the plan has a child of a kind that the operator
+// doesn't own, a child without a name, in another namespace, or twice, an invalid option of a child, a status that isn't a copy of the
+// owner's, a negative time, or a condition or an event that the API server would refuse.
+//
+// The builder calls the function a second time in every pass of a test, and in one of 64 passes of a manager. The plan is invalid if a
+// child then differs, except one with [CreateOnly] or [Ignore]: the builder would write it in each pass.
 type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 
 // Plan is the decision of a [PlanFunc]. The zero value changes nothing.
@@ -87,8 +93,8 @@ type Plan[T client.Object] struct {
 	// without an error. If the owner has changed since it was observed, the deletion is a conflict, and the next pass decides again. The
 	// operator needs the permission to delete owners. A terminating owner stays as it is. Default: false.
 	DeleteOwner bool
-	// RequeueAfter requests another pass after this time, even if nothing changes. Default: 0, which waits for a change. A negative time
-	// is [ErrMisuse], because a due action would never run, unless the plan deletes the owner.
+	// RequeueAfter requests another pass after this time, even if nothing changes. Less than 50 milliseconds counts as 50. Default: 0,
+	// which waits for a change. A negative time is [ErrMisuse], because a due action would never run, unless the plan deletes the owner.
 	RequeueAfter time.Duration
 }
 
@@ -97,18 +103,20 @@ type Plan[T client.Object] struct {
 func (plan *Plan[T]) check(d *plancheck.Declared, effects *effect.Performers, owner T) error {
 	var effectErrs []error
 	childrenErr := d.CheckChildren(len(plan.Children), func(i int) plancheck.Child {
-		c := &plan.Children[i].desired
 		if plan.Children[i].effect != nil {
 			effectErrs = append(effectErrs, plan.Children[i].checkEffect(effects))
 		}
-		return plancheck.Child{Object: c.Object, CrossNamespace: c.CrossNamespace, Retained: c.Retained()}
+		return checkedChild(&plan.Children[i])
 	})
-	_, conditioned := any(owner).(Conditioned)
+	known, conditioned := any(owner).(Conditioned)
 	others := plancheck.Plan{
 		Prune: plan.Prune, Phases: plan.Rollout.Phases, InstallInOrder: plan.Rollout.InstallInOrder,
 		AlertAfter: plan.Rollout.AlertAfter, RollbackAfter: plan.Rollout.RollbackAfter, Status: plan.Status,
 		StatusCanWait: plan.StatusCanWait, Report: plan.Report, WaitingFor: plan.WaitingFor, HasFinish: plan.Finish != nil,
 		Events: plan.Events, DeleteOwner: plan.DeleteOwner, RequeueAfter: plan.RequeueAfter,
+	}
+	if conditioned && !kinds.IsNil(plan.Status) {
+		others.Conditions, others.Known = *any(plan.Status).(Conditioned).Conditions(), *known.Conditions()
 	}
 	return errors.Join(childrenErr, errors.Join(effectErrs...), others.Check(d, owner, conditioned))
 }

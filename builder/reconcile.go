@@ -39,6 +39,10 @@ import (
 // conflictDelay is the delay of a retry after a conflict, in which the cache observes the other write.
 const conflictDelay = 50 * time.Millisecond
 
+// shortestRequeue is the shortest delay that a plan can request. A number without a unit, 30 for 30 seconds, would otherwise run the
+// plan without a break.
+const shortestRequeue = 50 * time.Millisecond
+
 // reconciler is the reconciler of an Operator.
 type reconciler[T client.Object] struct {
 	engine  *Engine
@@ -164,7 +168,11 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	p.countWaiting("", res)
 	r.engine.emitResult(owner, "", res, doErr)
 	statusDelay, written, statusErr := r.writeStatus(ctx, owner, plan, res, doErr, p.view.Now)
-	after := sooner(statusDelay, sooner(plan.RequeueAfter, res.RequeueAfter))
+	r.engine.emitStatusFailure(owner, statusErr)
+	after := sooner(statusDelay, res.RequeueAfter)
+	if plan.RequeueAfter > 0 {
+		after = sooner(after, max(plan.RequeueAfter, shortestRequeue))
+	}
 	if statusErr == nil && statusDelay == 0 {
 		if r.turns != nil {
 			var ends time.Duration
@@ -260,15 +268,18 @@ func (p *pass) change(ctx context.Context) error {
 // makePlan calls the plan and checks its result. For an invalid plan it returns an empty plan and an error. A plan is a pure function,
 // so a retry can't fix its panic.
 func (r *reconciler[T]) makePlan(ctx context.Context, owner T, view View) (plan Plan[T], err error) {
-	witnesses := r.guard.Before(owner, view.observed.Objects())
+	witnesses, repeat := r.guard.Before(owner, view.observed.Objects())
 	plan, err = callPlan(ctx, r.plan, owner, view)
 	if err == nil {
 		err = errors.Join(view.observed.Asked.Err(), plan.check(r.owned.Load().declared, r.effects, owner))
 	}
+	if err == nil && repeat && ctx.Err() == nil {
+		err = r.checkRepeated(ctx, owner, view, plan)
+	}
 	err = errors.Join(err, r.checkWitnesses(ctx, owner, witnesses))
 	if err != nil {
 		_, conditioned := any(owner).(Conditioned)
-		return Plan[T]{Report: plan.Report && conditioned}, planError{err}
+		return Plan[T]{Report: plan.Report && conditioned}, err
 	}
 	return plan, nil
 }
@@ -294,22 +305,21 @@ func (r *reconciler[T]) checkWitnesses(ctx context.Context, owner T, witnesses [
 
 // callPlan returns the plan, or an error if the function panics.
 func callPlan[T client.Object](ctx context.Context, f PlanFunc[T], owner T, view View) (plan Plan[T], err error) {
+	err = withoutPanic(ctx, "the plan", func() { plan = f(owner, view) })
+	return plan, err
+}
+
+// withoutPanic calls a pure function of the operator and returns its panic as an error.
+func withoutPanic(ctx context.Context, what string, f func()) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			plan, err = Plan[T]{}, fmt.Errorf("%w: the plan panicked: %v; the log has the stack", ErrMisuse, cause)
+			err = fmt.Errorf("%w: %s panicked: %v; the log has the stack", ErrMisuse, what, cause)
 			log.FromContext(ctx).Error(err, "a plan must not panic", "stack", string(debug.Stack()))
 		}
 	}()
-	return f(owner, view), nil
+	f()
+	return nil
 }
-
-// planError marks an invalid plan, of which the builder carried out nothing.
-type planError struct{ error }
-
-func (e planError) Unwrap() error { return e.error }
-
-// WrongPlan lets buildertest recognize the error. It is an error of the program, and a test must not tolerate it.
-func (e planError) WrongPlan() {}
 
 // pass is one pass over one owner: its observed state, its desired state, and its result.
 type pass struct {
@@ -388,9 +398,13 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	return p, nil
 }
 
-// applyTogether applies the children that are in no phase. It reports whether all are applied, so that pruning may begin.
+// applyTogether applies the children that are in no phase. It reports whether all are applied, so that pruning may begin. It applies
+// none if one of them is invalid by itself.
 func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
 	writes, necessary, err := p.cluster.Decide(ctx, desiredOf(children))
+	if errors.Is(err, ErrMisuse) {
+		return false, publicError(err)
+	}
 	if keepErr := p.keepChanged(ctx, necessary); keepErr != nil {
 		return false, errors.Join(publicError(err), keepErr)
 	}

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -39,6 +40,20 @@ func (e *Engine) emitResult(owner client.Object, scope string, res Result, err e
 		e.memory.Failures.Forget(key)
 	case isConflict(err):
 	default:
+		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
+			e.emit(owner, ev)
+		}
+	}
+}
+
+// emitStatusFailure emits an event about a status that can't be written until the program or the CRD changes, because no condition can
+// report it.
+func (e *Engine) emitStatusFailure(owner client.Object, err error) {
+	key := memory.Call{Owner: owner.GetUID(), Scope: "status"}
+	switch {
+	case err == nil:
+		e.memory.Failures.Forget(key)
+	case IsTerminal(err):
 		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
 			e.emit(owner, ev)
 		}
@@ -84,7 +99,12 @@ func (p *pass) countWaiting(scope string, res Result) {
 func (r *reconciler[T]) writeStatus(
 	ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time,
 ) (delay time.Duration, written client.Object, err error) {
-	after, err := statusAfter(owner, plan, res, doErr, now)
+	var after T
+	if finishErr := withoutPanic(ctx, "Plan.Finish", func() { after, err = statusAfter(owner, plan, res, doErr, now) }); finishErr != nil {
+		plan.Finish, doErr = nil, errors.Join(doErr, finishErr)
+		_, written, err = r.writeStatus(ctx, owner, plan, res, doErr, now) // the status reports the panic
+		return 0, written, errors.Join(finishErr, err)
+	}
 	if err != nil {
 		return 0, nil, err
 	}

@@ -40,10 +40,13 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 			phased = append(phased, c)
 		}
 	}
-	_, freeErr := p.applyTogether(ctx, free)
 	c := &phasedChildren{pass: p}
 	plan, err := c.plan(phased)
-	if err != nil {
+	if errors.Is(err, ErrMisuse) {
+		return false, err
+	}
+	_, freeErr := p.applyTogether(ctx, free)
+	if err != nil || errors.Is(freeErr, ErrMisuse) {
 		return false, errors.Join(freeErr, err)
 	}
 	plan.Blocked = freeErr

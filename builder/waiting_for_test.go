@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -34,7 +36,7 @@ func newFlowLoop(t *testing.T, plan PlanFunc[*v1alpha1.JobFlow]) *flowLoop {
 	t.Helper()
 	f := &flowLoop{t: t}
 	e, get, _ := flowOn(t, Options{Recorder: &f.told}, nil)
-	o := NewOperator[*v1alpha1.JobFlow](nil, "test").Plan(plan)
+	o := NewOperator[*v1alpha1.JobFlow](nil, "test").Owns(&batchv1.Job{}).Plan(plan)
 	o.engine = e
 	var err error
 	f.reconciler, err = o.newReconciler()
@@ -130,6 +132,55 @@ func TestPanicIsReported(t *testing.T) {
 	require.NoError(t, err)
 	how, _, _ := f.conditions()
 	assert.Equal(t, "---", how)
+}
+
+// So is a panic of Finish, and a status that the API server would refuse, with which it would refuse all that it reports.
+func TestWrongStatusIsReported(t *testing.T) {
+	with := func(condition metav1.Condition) Plan[*v1alpha1.JobFlow] {
+		after := &v1alpha1.JobFlow{}
+		after.Status.Conditions = []metav1.Condition{condition}
+		return Plan[*v1alpha1.JobFlow]{Status: after}
+	}
+	now := metav1.Now()
+	for says, plan := range map[string]Plan[*v1alpha1.JobFlow]{
+		"Plan.Finish panicked: a bug": {Finish: func(*v1alpha1.JobFlow, Result) { panic("a bug") }},
+		"Finish panicked":             {Report: true, Finish: func(*v1alpha1.JobFlow, Result) { panic("a bug") }},
+		"status.conditions[0].type":   with(metav1.Condition{Type: "Not valid", Status: "True", Reason: "A", LastTransitionTime: now}),
+		"status.conditions[0].reason": with(metav1.Condition{Type: "A", Status: "True", Reason: "not valid", LastTransitionTime: now}),
+		"status.conditions[0].status": with(metav1.Condition{Type: "A", Status: "Yes", Reason: "A", LastTransitionTime: now}),
+		"lastTransitionTime":          with(metav1.Condition{Type: "A", Status: "True", Reason: "A"}),
+	} {
+		f := newFlowLoop(t, func(*v1alpha1.JobFlow, View) Plan[*v1alpha1.JobFlow] { return plan })
+		for i := range 2 {
+			told, err := f.pass()
+			require.ErrorIs(t, err, ErrMisuse, says)
+			_, reason, message := f.conditions()
+			assert.Equal(t, "InvalidPlan", reason, says)
+			assert.Contains(t, message, says)
+			assert.Len(t, told, 1-i, says)
+		}
+	}
+}
+
+// A plan whose children depend on more than its arguments doesn't run for ever on its own writes.
+func TestImpurePlanIsStopped(t *testing.T) {
+	number := int32(0)
+	f := newFlowLoop(t, func(*v1alpha1.JobFlow, View) Plan[*v1alpha1.JobFlow] {
+		number++
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+		job.Spec.Parallelism = new(number)
+		return Plan[*v1alpha1.JobFlow]{Children: []Child{Want(job)}}
+	})
+	var err error
+	for range 64 {
+		if _, err = f.pass(); err != nil {
+			break
+		}
+	}
+	require.ErrorIs(t, err, ErrMisuse)
+	require.ErrorContains(t, err, "*v1.Job default/a has another spec.parallelism")
+	_, reason, _ := f.conditions()
+	assert.Equal(t, "InvalidPlan", reason)
 }
 
 // A running manager reports a plan that changes its owner once, and goes on.

@@ -39,7 +39,7 @@ const (
 	ReasonContested = "Contested"
 	// ReasonSettled: the other writer has stopped.
 	ReasonSettled = "Settled"
-	// ReasonInvalidPlan: the operator's program has an error: its plan can't be carried out, or changes its arguments.
+	// ReasonInvalidPlan: the operator's program has an error: its plan can't be carried out, changes its arguments, or isn't pure.
 	ReasonInvalidPlan = "InvalidPlan"
 	// ReasonQuarantined: the manager ended unexpectedly while it worked on the owner, and postpones the owner.
 	ReasonQuarantined = "Quarantined"

@@ -23,9 +23,9 @@ func NewReconciler[T client.Object](
 }
 
 // PlanFor returns an operator's plan for an owner and a view, such as one of [NewView]. It needs no cluster and no manager, and checks
-// the plan as the reconciler does. An invalid plan is [builder.ErrMisuse], and empty: a plan that reads a kind that the operator
-// doesn't declare (the error has the line to add), has a child of a kind that the operator doesn't own, changes the owner or an
-// observed object, or panics.
+// the plan as the reconciler does: it calls it several times. An invalid plan is [builder.ErrMisuse], and empty: see
+// [builder.PlanFunc]. PlanFor doesn't find errors that depend on the scope of a kind, in the options of a child, and in Edits, Delete
+// and Prune; a pass does, as in [Settle].
 func PlanFor[T client.Object](operator *builder.Operator[T], owner T, observed builder.View) (builder.Plan[T], error) {
 	plan, err := testhook.Plan(operator, owner, observed)
 	return plan.(builder.Plan[T]), err

@@ -9,6 +9,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder"
 )
 
 // idleSteps is the number of idle clock steps, each to a requested time, after which a run is over: an operator that requeues every
@@ -222,6 +224,5 @@ func (r *run) lastCalls() string {
 
 // isTerminal reports whether a scenario may end with an error: no retry can fix it, and it isn't an error of the program.
 func isTerminal(err error) bool {
-	var wrong interface{ WrongPlan() }
-	return errors.Is(err, reconcile.TerminalError(nil)) && !errors.As(err, &wrong)
+	return errors.Is(err, reconcile.TerminalError(nil)) && !errors.Is(err, builder.ErrMisuse)
 }

@@ -57,8 +57,8 @@ type Scenario struct {
 	// MaxRounds limits a run, and each step of Then. A run that changes something in each round never settles, and fails. Default:
 	// DefaultMaxRounds.
 	MaxRounds int
-	// Tolerate reports whether an error may remain when nothing changes any more. Default: errors of reconcile.TerminalError, except an
-	// invalid plan (reason InvalidPlan), because it is an error of the program.
+	// Tolerate reports whether an error may remain when nothing changes any more. Default: errors of reconcile.TerminalError, except
+	// builder.ErrMisuse (reason InvalidPlan), because it is an error of the program.
 	Tolerate func(error) bool
 	// Normalize makes objects of two runs comparable, after UIDs, versions, times and managed fields were removed. It may change the
 	// object; false omits the object. Default: all objects except events are compared.

@@ -2,8 +2,10 @@ package buildertest_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -121,16 +124,57 @@ func TestWhatFailsAScenario(t *testing.T) {
 		}()
 		return f.err
 	}
-	wrong := copyScenario()
-	wrong.Reconciler = func(c *buildertest.Client) (reconcile.Reconciler, error) {
-		operator := builder.NewOperator[*corev1.ConfigMap](nil, "wrong").
-			Plan(func(_ *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
-				builder.Owned[*batchv1.Job](seen)
-				return builder.Plan[*corev1.ConfigMap]{}
-			})
-		return buildertest.NewReconciler(operator, c, c.Now)
+	planned := func(plan builder.PlanFunc[*corev1.ConfigMap]) string {
+		s := copyScenario()
+		s.Reconciler = func(c *buildertest.Client) (reconcile.Reconciler, error) {
+			operator := builder.NewOperator[*corev1.ConfigMap](nil, "wrong").Owns(&corev1.Secret{}).Plan(plan)
+			return buildertest.NewReconciler(operator, c, c.Now)
+		}
+		return settle(s)
 	}
-	assert.Contains(t, settle(wrong), "Owns(&batchv1.Job{})")
+	assert.Contains(t, planned(func(_ *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
+		builder.Owned[*batchv1.Job](seen)
+		return builder.Plan[*corev1.ConfigMap]{}
+	}), "Owns(&batchv1.Job{})")
+	assert.Contains(t, planned(func(*corev1.ConfigMap, builder.View) builder.Plan[*corev1.ConfigMap] {
+		twice := builder.Want(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "twice"}})
+		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{twice, twice}}
+	}), "desired twice")
+	calls := 0
+	assert.Contains(t, planned(func(*corev1.ConfigMap, builder.View) builder.Plan[*corev1.ConfigMap] {
+		calls++
+		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{builder.Want(&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"calls": strconv.Itoa(calls)},
+		})}}
+	}), "the same arguments, *v1.Secret default/a has another stringData.calls")
+	assert.Contains(t, planned(func(_ *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] {
+		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{builder.Want(&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"now": seen.Now.Format(time.RFC3339)},
+		})}}
+	}), "leave View.Now out")
+	calls = 0
+	assert.Contains(t, planned(func(*corev1.ConfigMap, builder.View) builder.Plan[*corev1.ConfigMap] {
+		calls++
+		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{
+			builder.Want(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("a", calls)}}),
+		}}
+	}), "is a child only once")
+	grows := func(_ *corev1.ConfigMap, seen builder.View) builder.Plan[*corev1.ConfigMap] { // one child a second, of 3
+		var plan builder.Plan[*corev1.ConfigMap]
+		age := int(seen.Now.Sub(buildertest.Epoch) / time.Second)
+		for i := range min(age+1, 3) {
+			plan.Children = append(plan.Children, builder.Want(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("a", i)}}))
+		}
+		if age < 2 {
+			plan.RequeueAfter = time.Second
+		}
+		random := builder.Want(&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: "password"}, StringData: map[string]string{"password": rand.Text()},
+		}, builder.CreateOnly())
+		plan.Children = append(plan.Children, random)
+		return plan
+	}
+	assert.Empty(t, planned(grows))
 
 	lost := copyScenario()
 	lost.Then = []buildertest.Edit{buildertest.Change(configMap("missing"), func(*corev1.ConfigMap) {})}

@@ -62,7 +62,9 @@ func rich() *builder.Operator[*v1alpha1.JobFlow] {
 			}
 			once := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "migrate"}, Spec: batchv1.JobSpec{Template: somePod}}
 			after := owner.DeepCopy()
-			after.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Planned"}}
+			after.Status.Conditions = []metav1.Condition{{
+				Type: "Ready", Status: metav1.ConditionFalse, Reason: "Planned", LastTransitionTime: metav1.NewTime(view.Now),
+			}}
 			plan := builder.Plan[*v1alpha1.JobFlow]{
 				Children: []builder.Child{
 					builder.Want(once, builder.InPhase("schema"), builder.RunOnce("v1")),
@@ -206,7 +208,7 @@ func TestAWholePlanIsRecorded(t *testing.T) {
 		Delete:  []string{"Job.batch default/deleted"},
 		Rollout: &record.Rollout{Phases: []string{"schema", "app"}, AlertAfter: time.Minute},
 		Status: map[string]any{"conditions": []any{map[string]any{
-			"type": "Ready", "status": "False", "reason": "Planned", "message": "", "lastTransitionTime": nil,
+			"type": "Ready", "status": "False", "reason": "Planned", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z",
 		}}},
 		StatusCanWait: time.Second, Report: true, WaitingFor: []string{"Secret default/tls"}, Finish: true, RequeueAfter: time.Hour,
 		Events: []record.Event{{

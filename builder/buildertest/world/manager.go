@@ -226,11 +226,10 @@ func (m *Manager) pass(operator int, kind schema.GroupKind, owner types.Namespac
 		server := m.world.server
 		before := server.Version()
 		result, err := m.reconcilers[operator].Reconcile(ctx, reconcile.Request{NamespacedName: owner})
-		var wrong interface{ WrongPlan() }
 		switch {
 		case m.client.Crashed():
 			return nil
-		case errors.As(err, &wrong):
+		case errors.Is(err, builder.ErrMisuse):
 			return fmt.Errorf("manager %s: %s %s: %w", m.name, kind.Kind, owner, err)
 		}
 		key := passKey{operator, owner}

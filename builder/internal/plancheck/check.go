@@ -9,13 +9,19 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/events"
 )
+
+// maxReason is the longest reason of an event that the API server accepts.
+const maxReason = 128
 
 // Plan has the fields of a builder.Plan, except the children, that can be invalid by themselves, under the same names.
 type Plan struct {
@@ -25,6 +31,8 @@ type Plan struct {
 	AlertAfter     time.Duration
 	RollbackAfter  time.Duration
 	Status         client.Object
+	Conditions     []metav1.Condition // of the status
+	Known          []metav1.Condition // of the owner, which the API server has accepted
 	StatusCanWait  time.Duration
 	Report         bool
 	WaitingFor     []string
@@ -37,7 +45,8 @@ type Plan struct {
 // Check returns the errors of a plan for an owner. conditioned is true for a builder.Conditioned owner.
 func (p *Plan) Check(d *Declared, owner client.Object, conditioned bool) error {
 	return errors.Join(
-		d.checkPrune(p.Prune), p.checkPhases(d), p.checkTimes(), p.checkReport(owner, conditioned), p.checkStatus(owner), p.checkEvents())
+		d.checkPrune(p.Prune), p.checkPhases(d), p.checkTimes(), p.checkReport(owner, conditioned), p.checkStatus(owner), p.checkConditions(),
+		p.checkEvents())
 }
 
 // checkPhases returns an error for phases without an owned ControllerRevision, and for options of phases without phases.
@@ -103,6 +112,17 @@ func (p *Plan) checkStatus(owner client.Object) error {
 		client.ObjectKeyFromObject(after), after.GetUID(), client.ObjectKeyFromObject(owner), owner.GetUID())
 }
 
+// checkConditions returns an error for new conditions that the API server would refuse, with the whole status and all that it reports.
+func (p *Plan) checkConditions() error {
+	if slices.Equal(p.Conditions, p.Known) {
+		return nil
+	}
+	if errs := validation.ValidateConditions(p.Conditions, field.NewPath("status", "conditions")); len(errs) > 0 {
+		return fmt.Errorf("%w: Plan.Status: %w", failure.ErrMisuse, errs.ToAggregate())
+	}
+	return nil
+}
+
 // checkEvents returns an error for events that the API server would refuse, because nobody would see that error.
 func (p *Plan) checkEvents() error {
 	var errs []error
@@ -112,6 +132,9 @@ func (p *Plan) checkEvents() error {
 			errs = append(errs, fmt.Errorf("%w: Plan.Events has one without a reason; its note is %q", failure.ErrMisuse, ev.Note))
 		case ev.Type != "" && ev.Type != corev1.EventTypeNormal && ev.Type != corev1.EventTypeWarning:
 			errs = append(errs, fmt.Errorf("%w: Plan.Events: %s is of type %q; it must be Normal or Warning", failure.ErrMisuse, ev.Reason, ev.Type))
+		case len(ev.Reason) > maxReason:
+			errs = append(errs, fmt.Errorf("%w: Plan.Events: the reason %.32q... has %d characters; the API server takes at most %d",
+				failure.ErrMisuse, ev.Reason, len(ev.Reason), maxReason))
 		case isNilPointer(ev.Related):
 			errs = append(errs, fmt.Errorf("%w: Plan.Events: %s is about a nil %T; leave Related empty or give an object",
 				failure.ErrMisuse, ev.Reason, ev.Related))

@@ -72,10 +72,12 @@ func (d *Declared) finds(from Origin, kind client.Object) {
 	d.types[from][reflect.TypeOf(kind)] = true
 }
 
-// Child is the part of a plan's child that shows whether its kind is declared.
+// Child is the part of a plan's child that shows errors of the plan.
 type Child struct {
 	Object                   client.Object
 	CrossNamespace, Retained bool
+	// Initial is true if the builder doesn't restore the object, or part of it: a plan may invent its content.
+	Initial bool
 }
 
 // maxErrs limits the errors of one pass.

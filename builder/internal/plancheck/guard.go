@@ -25,7 +25,8 @@ const (
 	guardedObjects = 8
 )
 
-// Guard finds plans that change their owner or an observed object. The cache shares both: a changed status in it seems to be written
+// Guard finds plans that change their owner or an observed object, and selects the passes that call the plan a second time, because it
+// must return the same children. The cache shares both: a changed status in it seems to be written
 // already and never is, and other passes read values that nobody wrote. With Copies, in tests, it compares all objects with copies, in
 // each pass. Without, in a manager, it compares the owner and a few observed objects by their hash, in some passes, which costs a few
 // microseconds. The zero value is ready for use. It is safe for concurrent use.
@@ -45,22 +46,24 @@ type Witness struct {
 	copy    client.Object // nil: compared by the hash
 }
 
-// Before returns the witnesses of a pass; nil if this pass isn't checked.
-func (g *Guard) Before(owner client.Object, observed iter.Seq[client.Object]) []Witness {
+// Before returns the witnesses of a pass, nil if this pass isn't checked, and whether to call the plan a second time.
+func (g *Guard) Before(owner client.Object, observed iter.Seq[client.Object]) (witnesses []Witness, repeat bool) {
 	isOwner := func(obj client.Object) bool { // it may be observed as well, as another struct with the same contents
 		return obj == owner || obj.GetUID() != "" && obj.GetUID() == owner.GetUID()
 	}
 	if g.Copies {
-		witnesses := []Witness{{Object: owner, isOwner: true, copy: copyOf(owner)}}
+		witnesses = []Witness{{Object: owner, isOwner: true, copy: copyOf(owner)}}
 		for obj := range observed {
 			witnesses = append(witnesses, Witness{Object: obj, isOwner: isOwner(obj), copy: copyOf(obj)})
 		}
-		return witnesses
+		return witnesses, true
 	}
-	if n := g.passes.Add(1); n > guardedPasses && n%guardedEvery != 0 {
-		return nil
+	n := g.passes.Add(1)
+	repeat = n%guardedEvery == 0
+	if n > guardedPasses && !repeat {
+		return nil, false
 	}
-	witnesses := make([]Witness, 0, 1+guardedObjects)
+	witnesses = make([]Witness, 0, 1+guardedObjects)
 	add := func(obj client.Object) bool {
 		if hash, ok := fasthash.Of(obj); ok {
 			witnesses = append(witnesses, Witness{Object: obj, isOwner: isOwner(obj), hash: hash})
@@ -69,7 +72,7 @@ func (g *Guard) Before(owner client.Object, observed iter.Seq[client.Object]) []
 	}
 	add(owner)
 	observed(add)
-	return witnesses
+	return witnesses, repeat
 }
 
 func copyOf(obj client.Object) client.Object { return obj.DeepCopyObject().(client.Object) }
@@ -100,12 +103,17 @@ func (w Witness) changedField() string {
 	if w.copy == nil {
 		return ""
 	}
-	was, errWas := runtime.DefaultUnstructuredConverter.ToUnstructured(w.copy)
-	is, errIs := runtime.DefaultUnstructuredConverter.ToUnstructured(w.Object)
-	if errWas != nil || errIs != nil {
+	return firstDifference(w.copy, w.Object)
+}
+
+// firstDifference returns the path of the first field in which two objects differ; empty if their JSON doesn't.
+func firstDifference(a, b client.Object) string {
+	before, errBefore := runtime.DefaultUnstructuredConverter.ToUnstructured(a)
+	after, errAfter := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
+	if errBefore != nil || errAfter != nil {
 		return "a field that can't be written as JSON"
 	}
-	for _, change := range delta.Between(was, is) {
+	for _, change := range delta.Between(before, after) {
 		return change.Path
 	}
 	return ""

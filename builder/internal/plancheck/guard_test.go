@@ -36,7 +36,7 @@ func TestAPlanMayReadQuantities(t *testing.T) {
 				scratch := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &limit}}
 				owner.Spec.Template.Spec.Volumes = []corev1.Volume{{VolumeSource: scratch}}
 				g := Guard{Copies: copies}
-				witnesses := g.Before(owner, none)
+				witnesses, _ := g.Before(owner, none)
 				require.Len(t, witnesses, 1)
 				read(&limit)
 				assert.False(t, witnesses[0].isChanged(), "%s, %s, copies: %t", text, name, copies)
@@ -92,7 +92,7 @@ func TestWhatAPlanChangesIsNamed(t *testing.T) {
 					others = c.others(o)
 				}
 				g := Guard{Copies: copies}
-				witnesses := g.Before(o, slices.Values(others))
+				witnesses, _ := g.Before(o, slices.Values(others))
 				c.changes(o, others)
 				var told []string
 				for _, w := range Changed(witnesses) {
@@ -110,13 +110,18 @@ func TestWhatAPlanChangesIsNamed(t *testing.T) {
 // The first passes are looked at, and later some of them.
 func TestGuardedPasses(t *testing.T) {
 	var g Guard
-	looked := 0
+	looked, repeated := 0, 0
 	for range guardedPasses + 10*guardedEvery {
-		if g.Before(deployment("web"), none) != nil {
+		witnesses, repeat := g.Before(deployment("web"), none)
+		if witnesses != nil {
 			looked++
+		}
+		if repeat {
+			repeated++
 		}
 	}
 	assert.Equal(t, guardedPasses+10, looked)
+	assert.Equal(t, 11, repeated)
 }
 
 // BenchmarkGuard is what a pass that is looked at costs more: an owner, and as many observed objects as are looked at.
@@ -129,7 +134,8 @@ func BenchmarkGuard(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var g Guard
-		for _, w := range g.Before(owner, slices.Values(children)) {
+		witnesses, _ := g.Before(owner, slices.Values(children))
+		for _, w := range witnesses {
 			if w.isChanged() {
 				b.Fatal("nothing was changed")
 			}

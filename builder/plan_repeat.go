@@ -1,0 +1,51 @@
+package builder
+
+import (
+	"context"
+	"time"
+
+	"github.com/armature-dev/armature/builder/internal/plancheck"
+)
+
+// checkRepeated calls the plan again, with the same arguments and with later times, and returns an error if a child has another value
+// each time. Each write of such a child would cause the next pass; in a manager, where some passes are checked, the error ends that
+// circle.
+func (r *reconciler[T]) checkRepeated(ctx context.Context, owner T, view View, plan Plan[T]) error {
+	first := plan.checked()
+	after := func(delay time.Duration) ([]plancheck.Child, bool) {
+		view := view
+		view.Now = view.Now.Add(delay)
+		again, err := callPlan(ctx, r.plan, owner, view)
+		return again.checked(), err == nil && ctx.Err() == nil
+	}
+	second, ok := after(0)
+	if !ok {
+		return nil
+	}
+	if err := plancheck.Repeated(owner, first, second); err != nil {
+		return err
+	}
+	later, ok := after(time.Second)
+	evenLater, okLater := after(2 * time.Second)
+	if !ok || !okLater {
+		return nil
+	}
+	return plancheck.Timeless(owner, first, later, evenLater)
+}
+
+// checked returns the parts of the children that show errors of the plan.
+func (plan *Plan[T]) checked() []plancheck.Child {
+	children := make([]plancheck.Child, len(plan.Children))
+	for i := range plan.Children {
+		children[i] = checkedChild(&plan.Children[i])
+	}
+	return children
+}
+
+func checkedChild(c *Child) plancheck.Child {
+	d := &c.desired
+	return plancheck.Child{
+		Object: d.Object, CrossNamespace: d.CrossNamespace, Retained: d.Retained(),
+		Initial: d.CreateOnly || d.Options != nil && len(d.Options.Ignored) > 0,
+	}
+}
