@@ -76,16 +76,21 @@ func TestAConflictIsNoNews(t *testing.T) {
 func TestReasonsOfFailures(t *testing.T) {
 	s, cr := newServer(t), newCR("cr-of-reasons")
 	fake, recorder := newRecorder()
-	b := newBuilder(s, cr, builder.ToNewBuilderRecorder(recorder),
-		builder.ToNewBuilderConfigMap([]builder.BuilderConfigMap{configMap(s, cr, "config", nil), configMap(s, cr, "", nil)}))
-	_, err := b.ReconcileConfigMap()
-	require.Error(t, err)
-	told := events(fake)
+	var told []string
+	for _, names := range [][]string{{"config"}, {"config", ""}} {
+		var configs []builder.BuilderConfigMap
+		for _, name := range names {
+			configs = append(configs, configMap(s, cr, name, nil))
+		}
+		_, err := newBuilder(s, cr, builder.ToNewBuilderRecorder(recorder), builder.ToNewBuilderConfigMap(configs)).ReconcileConfigMap()
+		require.Equal(t, len(names) > 1, err != nil)
+		told = append(told, events(fake)...)
+	}
 	require.Len(t, told, 2)
 	require.Contains(t, told[0], "Normal TestCreateObjectSuccess")
 	require.Contains(t, told[1], "Warning TestReconcileFail builder misused: metadata.name")
 
-	b = newBuilder(s, cr, builder.ToNewBuilderRecorder(recorder), builder.ToNewBuilderConfigMap(nil))
+	b := newBuilder(s, cr, builder.ToNewBuilderRecorder(recorder), builder.ToNewBuilderConfigMap(nil))
 	s.refuse(errQuota, "")
 	require.Error(t, b.ReconcileStore())
 	require.Contains(t, events(fake)[0], "Warning TestDeleteObjectFail delete ConfigMap default/config")
