@@ -9,14 +9,20 @@ import (
 
 // checkRepeated calls the plan again, with the same arguments and with later times, and returns an error if a child has another value
 // each time. Each write of such a child would cause the next pass; in a manager, where some passes are checked, the error ends that
-// circle.
+// circle. There it is about existing children only: what a plan makes up for a new one, and then reads from the view, harms no one.
 func (r *reconciler[T]) checkRepeated(ctx context.Context, owner T, view View, plan Plan[T]) error {
-	first := plan.checked()
+	checked := func(p Plan[T]) []plancheck.Child {
+		if r.guard.Copies {
+			return p.checked()
+		}
+		return plancheck.Existing(owner, p.checked(), view.observed.Children())
+	}
+	first := checked(plan)
 	after := func(delay time.Duration) ([]plancheck.Child, bool) {
 		view := view
 		view.Now = view.Now.Add(delay)
 		again, err := callPlan(ctx, r.plan, owner, view)
-		return again.checked(), err == nil && ctx.Err() == nil
+		return checked(again), err == nil && ctx.Err() == nil
 	}
 	second, ok := after(0)
 	if !ok {

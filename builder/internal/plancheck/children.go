@@ -3,6 +3,7 @@ package plancheck
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -47,6 +48,17 @@ func CheckIdentities(owner client.Object, children []Child) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Existing returns the children of which there is an observed object.
+func Existing(owner client.Object, children []Child, observed iter.Seq[client.Object]) []Child {
+	known := map[identity]bool{}
+	for obj := range observed {
+		known[identityOf(obj, owner)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(children), func(c Child) bool {
+		return kinds.IsNil(c.Object) || !known[identityOf(c.Object, owner)]
+	})
 }
 
 // Repeated returns an error for a child that a second call of the plan, with the same arguments, returned otherwise.

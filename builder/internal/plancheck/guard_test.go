@@ -173,3 +173,16 @@ func deployment(name string) *appsv1.Deployment {
 		},
 	}
 }
+
+// In a manager the repeated call is about existing children: a password that a plan makes up once, and then reads, is no error there.
+func TestExistingChildrenAreRepeated(t *testing.T) {
+	owner := deployment("owner")
+	existing, fresh := Child{Object: deployment("web")}, Child{Object: deployment("password-1")}
+	observed := func(yield func(client.Object) bool) { yield(deployment("web")) }
+	first := Existing(owner, []Child{existing, fresh}, observed)
+	require.Equal(t, []Child{existing}, first)
+	require.NoError(t, Repeated(owner, first, Existing(owner, []Child{existing, {Object: deployment("password-2")}}, observed)))
+	changed := Child{Object: deployment("web")}
+	changed.Object.SetLabels(map[string]string{"at": "noon"})
+	require.ErrorContains(t, Repeated(owner, first, Existing(owner, []Child{changed}, observed)), "the plan isn't pure")
+}
