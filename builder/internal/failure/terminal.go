@@ -39,6 +39,7 @@ func isTerminal(err error) bool {
 	case toolarge.Is(err): // etcd's refusal is an internal error
 		return true
 	default:
-		return apierrors.IsInvalid(err) || apistatus.IsUntypable(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+		return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) ||
+			apistatus.IsUntypable(err)
 	}
 }
