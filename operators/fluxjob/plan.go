@@ -3,7 +3,6 @@ package fluxjob
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -52,16 +51,14 @@ func (p *pass) plan(o *observed) builder.Plan[*v1alpha1.FluxJob] {
 func (p *pass) withStatus(plan builder.Plan[*v1alpha1.FluxJob], s *v1alpha1.FluxJobStatus) builder.Plan[*v1alpha1.FluxJob] {
 	s.ObservedGeneration = p.job.Generation
 	s.Runs = 0 // the former name of Attempts
-	if equality.Semantic.DeepEqual(s, &p.job.Status) {
-		return plan
+	change := func() *v1alpha1.FluxJob {
+		changed := *p.job
+		changed.Status = *s
+		return &changed
 	}
-	changed := *p.job
-	changed.Status = *s
-	plan.Status = &changed
-	if len(plan.Events) == 0 && onlyPositionChanged(&p.job.Status, s) {
-		plan.StatusCanWait = statusDelay
-	}
-	return plan
+	return lifecycle.WithStatus(plan, &p.job.Status, s, change, statusDelay, func() bool {
+		return len(plan.Events) == 0 && onlyPositionChanged(&p.job.Status, s)
+	})
 }
 
 // requeueAfter returns the time until the next step that no event announces. 0: there is none.

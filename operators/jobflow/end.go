@@ -22,7 +22,7 @@ func planTerminating(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1
 	status := copyOf(&flow.Status)
 	status.State = v1alpha1.StateTerminating
 	p.conditions(status).Terminate("JobFlow")
-	return p.planStatus(status)
+	return p.withStatus(builder.Plan[*v1alpha1.JobFlow]{}, status)
 }
 
 // planEnded returns the plan of a flow whose end is recorded: it creates no Job, deletes those that aren't retained, and deletes the
@@ -40,7 +40,7 @@ func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 	if isEdited {
 		p.Record.Write(status) // by the indexes of the edited spec
 	}
-	plan := p.planStatus(status)
+	var plan builder.Plan[*v1alpha1.JobFlow]
 	if plan.Delete = p.unretainedJobs(); plan.Delete == nil {
 		plan.Delete = p.expiredJobs()
 	}
@@ -48,7 +48,7 @@ func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 	if isEdited {
 		plan.Events = []events.Event{p.changeIgnored()}
 	}
-	return plan
+	return p.withStatus(plan, status)
 }
 
 // endedUnderFormerOperator reports whether a flow ended under jobflow-operator, the former operator of the kind: its status has only a

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -49,13 +48,11 @@ func Plan(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobF
 func (p *pass) plan() builder.Plan[*v1alpha1.JobFlow] {
 	edits := p.suspendOrResume()
 	status := p.status()
-	plan := p.planStatus(status)
-	plan.Children = p.start
-	plan.Edits = edits
-	plan.Delete = append(p.stoppedJobs(), p.expiredJobs()...)
-	plan.Events = p.events(status)
-	plan.RequeueAfter = p.requeueAfter
-	return plan
+	plan := builder.Plan[*v1alpha1.JobFlow]{
+		Children: p.start, Edits: edits, Delete: append(p.stoppedJobs(), p.expiredJobs()...), Events: p.events(status),
+	}
+	plan.RequeueAfter = p.requeueAfter // all steps before may have set it
+	return p.withStatus(plan, status)
 }
 
 const (
@@ -128,23 +125,20 @@ func newPass(flow *v1alpha1.JobFlow, view builder.View) *pass {
 	return p
 }
 
-// planStatus returns a plan that writes a status; an empty plan if the status is the recorded one. A status that differs only in counts is
-// written up to statusDelay later.
-func (p *pass) planStatus(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
+// withStatus adds a status to a plan, if it differs from the recorded one.
+func (p *pass) withStatus(plan builder.Plan[*v1alpha1.JobFlow], status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
 	clearFormerNames(status)
 	status.ObservedGeneration = p.flow.Generation
 	p.conditions(status).Observe()
 	sortConditions(status.Conditions)
-	if equality.Semantic.DeepEqual(status, &p.flow.Status) {
-		return builder.Plan[*v1alpha1.JobFlow]{}
+	change := func() *v1alpha1.JobFlow {
+		changed := *p.flow
+		changed.Status = *status
+		return &changed
 	}
-	changed := *p.flow
-	changed.Status = *status
-	plan := builder.Plan[*v1alpha1.JobFlow]{Status: &changed}
-	if !p.urgent && onlyCountsChanged(&p.flow.Status, status) {
-		plan.StatusCanWait = statusDelay
-	}
-	return plan
+	return lifecycle.WithStatus(plan, &p.flow.Status, status, change, statusDelay, func() bool {
+		return !p.urgent && onlyCountsChanged(&p.flow.Status, status)
+	})
 }
 
 // isValid reports whether the spec can be carried out.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -40,14 +39,14 @@ func (k Kind[T]) Plan(obj T, view builder.View) builder.Plan[T] {
 	if len(a.children) > 0 {
 		plan.Finish = func(after T, res builder.Result) { p.setWaiting(after.Conditions(), res.Pending) }
 	}
-	if !equality.Semantic.DeepEqual(a.status, p.last) {
-		plan.Status = obj.DeepCopyObject().(T)
-		*k.Status(plan.Status) = *a.status
-		if !a.records && a.status.State == p.last.State && !lifecycle.IsTransition(p.last.Conditions, a.status.Conditions) {
-			plan.StatusCanWait = statusDelay
-		}
+	change := func() T {
+		changed := obj.DeepCopyObject().(T)
+		*k.Status(changed) = *a.status
+		return changed
 	}
-	return plan
+	return lifecycle.WithStatus(plan, p.last, a.status, change, statusDelay, func() bool {
+		return !a.records && a.status.State == p.last.State && !lifecycle.IsTransition(p.last.Conditions, a.status.Conditions)
+	})
 }
 
 // plan is the whole decision: from what is observed to what is done.

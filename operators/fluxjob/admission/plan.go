@@ -54,19 +54,18 @@ func (m Manager) Plan(setup *v1alpha1.FluxSetup, view builder.View) builder.Plan
 	status.PendingWorkloads = int32(c.pending - (len(status.Reservations) - len(c.reservations[c.self])))
 	setReady(&status, setup, now)
 
-	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.requeueAfter(&d, view.Now)}
-	if equality.Semantic.DeepEqual(&status, &setup.Status) {
-		return plan
+	plan := builder.Plan[*v1alpha1.FluxSetup]{
+		RequeueAfter: c.requeueAfter(&d, view.Now), Events: append(c.tookOver(why), stateChanged(setup, &status)...),
 	}
-	after := *setup
-	after.Status = status
-	plan.Status = &after
-	plan.Events = append(c.tookOver(why), stateChanged(setup, &status)...)
-	if sameReservations(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 &&
-		setup.Status.ObservedGeneration == setup.Generation && equality.Semantic.DeepEqual(status.Manager, setup.Status.Manager) {
-		plan.StatusCanWait = statusDelay
+	change := func() *v1alpha1.FluxSetup {
+		changed := *setup
+		changed.Status = status
+		return &changed
 	}
-	return plan
+	return lifecycle.WithStatus(plan, &setup.Status, &status, change, statusDelay, func() bool {
+		return sameReservations(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 &&
+			setup.Status.ObservedGeneration == setup.Generation && equality.Semantic.DeepEqual(status.Manager, setup.Status.Manager)
+	})
 }
 
 // requeueAfter returns the time until the next pass: the end of a backoff or of a readiness timeout. 0: there is none.
