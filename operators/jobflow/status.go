@@ -50,7 +50,7 @@ func (p *pass) status() *v1alpha1.JobFlowStatus {
 func (p *pass) setEnd(status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
 	p.requeueIn(p.nextAfterEnd(status))
-	p.removeStalled(status)
+	p.conditions(status).RemoveInvalid()
 	reason, text := p.whyFailed(status)
 	if reason == "" {
 		status.State = v1alpha1.StateSucceed
@@ -60,7 +60,7 @@ func (p *pass) setEnd(status *v1alpha1.JobFlowStatus) {
 		return
 	}
 	status.State = v1alpha1.StateFailed
-	p.setStalled(status, reason, text)
+	p.conditions(status).Stall(reason, text)
 	p.conditions(status).Set(v1alpha1.ConditionFailed, true, reason, text)
 }
 
@@ -87,12 +87,12 @@ func (p *pass) setInvalid(status *v1alpha1.JobFlowStatus) {
 	} else {
 		status.State = p.stateUnderWay(status.Counts)
 	}
-	p.setStalled(status, v1alpha1.ReasonInvalidSpec, text)
+	p.conditions(status).Stall(v1alpha1.ReasonInvalidSpec, text)
 }
 
 // setProgress sets the state and the conditions of a flow that hasn't ended.
 func (p *pass) setProgress(status *v1alpha1.JobFlowStatus) {
-	p.removeStalled(status)
+	p.conditions(status).RemoveInvalid()
 	status.State = p.stateUnderWay(status.Counts)
 	reason, text := string(status.State), progressMessage(status.Counts)
 	switch {
@@ -237,20 +237,6 @@ func sortConditions(conditions []metav1.Condition) {
 // conditions returns the conditions of a new status of the flow.
 func (p *pass) conditions(status *v1alpha1.JobFlowStatus) lifecycle.Conditions {
 	return lifecycle.ConditionsOf(&status.Conditions, p.flow.Generation, p.now)
-}
-
-// setStalled sets the conditions of a flow for which nothing happens until someone acts.
-func (p *pass) setStalled(status *v1alpha1.JobFlowStatus, reason, text string) {
-	conditions := p.conditions(status)
-	conditions.Set(events.ConditionReady, false, reason, text)
-	conditions.Set(events.ConditionStalled, true, reason, text)
-}
-
-// removeStalled removes what an invalid spec had set. The builder removes its own reasons of Stalled itself.
-func (p *pass) removeStalled(status *v1alpha1.JobFlowStatus) {
-	conditions := p.conditions(status)
-	conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
-	conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
 }
 
 func progressMessage(c v1alpha1.FlowCounts) string {
