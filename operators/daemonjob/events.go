@@ -28,34 +28,30 @@ func (p *pass) events(after v1alpha1.DaemonJobStatus, nodes *observed, d decisio
 			fmt.Sprintf("what the change says of Jobs holds for nodes that have had none yet; %s stays as it is",
 				message.Count(nodes.active()+nodes.ended(), "Job"))))
 	}
-	for i, f := range nodes.newFailures {
-		if i == message.MaxListed {
-			emit(events.Warning(v1alpha1.ReasonJobFailed, fmt.Sprintf("and %s more failed", message.Count(len(nodes.newFailures)-i, "node"))))
-			break
-		}
-		emit(events.Warning(v1alpha1.ReasonJobFailed, describeFailure(f.NodeFailure)).About(f.job))
-	}
-	ready := lifecycle.Condition(after.Conditions, events.ConditionReady)
-	last := lifecycle.Condition(before.Conditions, events.ConditionReady)
-	isNew := last.Reason != ready.Reason
-	switch ready.Reason {
+	all = append(all, lifecycle.EventsOfFirst(nodes.newFailures, failureEvent, func(n int) events.Event {
+		return events.Warning(v1alpha1.ReasonJobFailed, fmt.Sprintf("and %s more failed", message.Count(n, "node")))
+	})...)
+	change := lifecycle.TransitionOf(before.Conditions, after.Conditions, events.ConditionReady)
+	switch ready := change.After; ready.Reason {
 	case v1alpha1.ReasonSucceeded:
 		emit(events.Normal(v1alpha1.ReasonSucceeded, ready.Message))
 	case v1alpha1.ReasonInvalidSpec:
-		if isNew || last.Message != ready.Message {
-			emit(events.Warning(ready.Reason, ready.Message))
-		}
+		all = append(all, lifecycle.Refused(before.Conditions, job.Generation, ready.Reason, ready.Message)...)
 	case v1alpha1.ReasonPaused, v1alpha1.ReasonPodsRefused:
-		if isNew {
+		if change.IsReasonNew() {
 			emit(events.Warning(ready.Reason, ready.Message))
 		}
 	case v1alpha1.ReasonNoMatchingNodes, v1alpha1.ReasonNodesUnavailable:
-		if isNew {
+		if change.IsReasonNew() {
 			emit(events.Normal(ready.Reason, ready.Message))
 		}
 	}
 	if d.end == v1alpha1.StateFailed {
-		emit(events.Warning(v1alpha1.ReasonFailed, ready.Message))
+		emit(events.Warning(v1alpha1.ReasonFailed, change.After.Message))
 	}
 	return all
+}
+
+func failureEvent(f failure) events.Event {
+	return events.Warning(v1alpha1.ReasonJobFailed, describeFailure(f.NodeFailure)).About(f.job)
 }

@@ -54,8 +54,11 @@ func (m Manager) Plan(setup *v1alpha1.FluxSetup, view builder.View) builder.Plan
 	status.PendingWorkloads = int32(c.pending - (len(status.Reservations) - len(c.reservations[c.self])))
 	setReady(&status, setup, now)
 
+	ready := lifecycle.TransitionOf(setup.Status.Conditions, status.Conditions, events.ConditionReady)
 	plan := builder.Plan[*v1alpha1.FluxSetup]{
-		RequeueAfter: c.requeueAfter(&d, view.Now), Events: append(c.tookOver(why), stateChanged(setup, &status)...),
+		RequeueAfter: c.requeueAfter(&d, view.Now),
+		Events: slices.Concat(c.tookOver(why),
+			ready.Events(metav1.ConditionTrue, events.Normal), ready.Events(metav1.ConditionFalse, events.Warning)),
 	}
 	change := func() *v1alpha1.FluxSetup {
 		changed := *setup
@@ -86,18 +89,4 @@ func sameReservations(a, b []v1alpha1.FluxReservation) bool {
 	return slices.EqualFunc(a, b, func(a, b v1alpha1.FluxReservation) bool {
 		return a.UID == b.UID && a.Attempt == b.Attempt && (a.Evicted == nil) == (b.Evicted == nil)
 	})
-}
-
-// stateChanged returns an event if the queue starts or stops to admit jobs.
-func stateChanged(setup *v1alpha1.FluxSetup, status *v1alpha1.FluxSetupStatus) []events.Event {
-	before := lifecycle.Condition(setup.Status.Conditions, events.ConditionReady)
-	after := lifecycle.Condition(status.Conditions, events.ConditionReady)
-	switch {
-	case before.Reason == after.Reason && before.Message == after.Message:
-		return nil
-	case after.Status == metav1.ConditionTrue:
-		return []events.Event{events.Normal(after.Reason, after.Message)}
-	default:
-		return []events.Event{events.Warning(after.Reason, after.Message)}
-	}
 }

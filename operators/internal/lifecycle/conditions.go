@@ -95,15 +95,3 @@ func (c Conditions) Conclude() {
 		c.Stall(end.Reason, end.Message)
 	}
 }
-
-// IsTransition reports whether a condition was added, removed, or changed in its status, reason or observed generation. A change
-// of messages alone is none: messages contain counts, and a status that differs only in counts may be written later.
-func IsTransition(before, after []metav1.Condition) bool {
-	if len(before) != len(after) {
-		return true
-	}
-	return slices.ContainsFunc(after, func(c metav1.Condition) bool {
-		b := Condition(before, c.Type)
-		return b.Status != c.Status || b.Reason != c.Reason || b.ObservedGeneration != c.ObservedGeneration
-	})
-}
