@@ -52,12 +52,8 @@ func unended(jobs []*batchv1.Job, succeeded hostlist.List) []client.Object {
 	return objs
 }
 
-// endedUnderFormerOperator reports whether a job ended under jobflow-operator, the former operator of the kind: its status has only a
-// state. This operator writes no status without an observedGeneration.
-func endedUnderFormerOperator(job *v1alpha1.DaemonJob) bool {
-	s := &job.Status
-	return (s.State == v1alpha1.StateSucceed || s.State == v1alpha1.StateFailed) &&
-		s.ObservedGeneration == 0 && s.StartTime == nil && s.CompletionTime == nil && len(s.Conditions) == 0
+func endedUnderFormerOperator(s *v1alpha1.DaemonJobStatus) bool {
+	return lifecycle.EndedUnderFormerOperator(s.State, s.ObservedGeneration, s.StartTime, s.CompletionTime, s.Conditions)
 }
 
 // planTakeover returns the plan that records the end of a job of the former operator, so that it doesn't run again. The nodes that it

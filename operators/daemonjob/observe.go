@@ -106,7 +106,7 @@ func (p *pass) observe(view builder.View, eligible *eligibility) *observed {
 		case failed.Has(node.Name):
 			o.failed = append(o.failed, node.Name)
 		case own != nil:
-			o.addRun(run{node.Name, own}, outcomeOf(p.job, own, o.pods))
+			o.addRun(run{node.Name, own}, o.pods.Outcome(own, p.job.Spec.EndOfJob))
 		case !eligible.matches(node):
 		case left.on(node) != nil:
 			o.terminating++
@@ -128,14 +128,6 @@ func (p *pass) observe(view builder.View, eligible *eligibility) *observed {
 	o.resuming = p.blockedResumes(o)
 	o.findRefused(refusal.Of(view))
 	return o
-}
-
-// outcomeOf returns how a node's Job has ended: by its conditions, or by its pods unless endOfJob says to wait for conditions.
-func outcomeOf(job *v1alpha1.DaemonJob, own *batchv1.Job, pods outcome.ByJob) outcome.Outcome {
-	if job.Spec.EndOfJob == v1alpha1.EndOfJobCondition {
-		return outcome.Of(own)
-	}
-	return outcome.Earliest(own, pods)
 }
 
 // isFormer reports whether a node's Job is of an earlier node of the same name, or failed before the present retry.

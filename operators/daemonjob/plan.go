@@ -22,7 +22,7 @@ func Plan(job *v1alpha1.DaemonJob, view builder.View) builder.Plan[*v1alpha1.Dae
 		return builder.Plan[*v1alpha1.DaemonJob]{}
 	case job.DeletionTimestamp != nil:
 		return p.planTerminating()
-	case endedUnderFormerOperator(job):
+	case endedUnderFormerOperator(&job.Status):
 		return p.planTakeover()
 	case p.last.CompletionTime != nil:
 		return p.planEnded(builder.Owned[*batchv1.Job](view))

@@ -19,20 +19,15 @@ func (p *pass) isSuspendedByUs(r run) bool {
 	return r.isSuspended() && (r.job.Annotations[AnnotationSuspended] != "" || isSuspended(&p.last))
 }
 
-// suspendOrResume edits running Jobs whose suspend differs from the spec's. A Job that someone else has suspended stays
-// suspended: the operator resumes only what it has suspended. It resumes a Job once the Job's old pods have ended, because the Job
-// controller would create new ones beside them.
+// suspendOrResume edits running Jobs whose suspend differs from the spec's. The operator resumes a Job once the Job's old pods have ended,
+// because the Job controller would create new ones beside them.
 func (p *pass) suspendOrResume(nodes *observed) []builder.Edit {
 	suspend := p.job.Spec.Suspend
 	var edits []builder.Edit
 	for _, r := range nodes.running {
-		switch {
-		case r.job.DeletionTimestamp != nil, r.isSuspended() == suspend:
-			continue
-		case !suspend && (!p.isSuspendedByUs(r) || nodes.pods.Unended(r.job) != nil):
-			continue
+		if lifecycle.MaySuspendOrResume(r.job, suspend, p.isSuspendedByUs(r)) && (suspend || nodes.pods.Unended(r.job) == nil) {
+			edits = append(edits, lifecycle.SuspendOrResume(r.job, suspend, AnnotationSuspended))
 		}
-		edits = append(edits, lifecycle.SuspendOrResume(r.job, suspend, AnnotationSuspended))
 	}
 	return edits
 }

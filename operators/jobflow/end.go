@@ -51,12 +51,8 @@ func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 	return p.withStatus(plan, status)
 }
 
-// endedUnderFormerOperator reports whether a flow ended under jobflow-operator, the former operator of the kind: its status has only a
-// state. This operator writes no status without an observedGeneration.
-func endedUnderFormerOperator(flow *v1alpha1.JobFlow) bool {
-	s := &flow.Status
-	return (s.State == v1alpha1.StateSucceed || s.State == v1alpha1.StateFailed) &&
-		s.ObservedGeneration == 0 && s.StartTime == nil && s.CompletionTime == nil && len(s.Conditions) == 0
+func endedUnderFormerOperator(s *v1alpha1.JobFlowStatus) bool {
+	return lifecycle.EndedUnderFormerOperator(s.State, s.ObservedGeneration, s.StartTime, s.CompletionTime, s.Conditions)
 }
 
 // planTakeover returns the plan that records the end of a flow of the former operator, so that none of it runs again. Jobs that still

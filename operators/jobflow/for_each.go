@@ -47,7 +47,7 @@ func (p *pass) observeItem(r *items.Run, item int, job *batchv1.Job) {
 	if r.States[item].HasEnded() {
 		return
 	}
-	switch p.outcomeOf(job).Phase {
+	switch p.pods.Outcome(job, p.spec.EndOfJob).Phase {
 	case outcome.Running:
 		r.States[item] = record.Running
 		p.active++

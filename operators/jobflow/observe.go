@@ -132,7 +132,7 @@ func (p *pass) findLeftover() {
 
 // observeJob sets the state of a node from its Job.
 func (p *pass) observeJob(i int, job *batchv1.Job) {
-	o := p.outcomeOf(job)
+	o := p.pods.Outcome(job, p.spec.EndOfJob)
 	switch o.Phase {
 	case outcome.Running:
 		p.States[i] = record.Running
@@ -167,14 +167,6 @@ func (p *pass) observeLateOutputs() {
 	}
 }
 
-// outcomeOf returns how a Job has ended: by its conditions, or by its pods unless endOfJob says to wait for conditions.
-func (p *pass) outcomeOf(job *batchv1.Job) outcome.Outcome {
-	if p.spec.EndOfJob == v1alpha1.EndOfJobCondition {
-		return outcome.Of(job)
-	}
-	return outcome.Earliest(job, p.pods)
-}
-
 // removedJob is a Job of this retry whose node isn't in the spec any more.
 type removedJob struct {
 	name string // of the node, and of the item if there is one
@@ -193,7 +185,7 @@ func (p *pass) observeRemoved() {
 		i := len(p.States)
 		p.States = append(p.States, record.Pending)
 		p.Digests = append(p.Digests, record.NodeDigest{Name: hash, Spec: record.HashDigest(d.job.Annotations[AnnotationStartedAs])})
-		switch o := p.outcomeOf(d.job); o.Phase {
+		switch o := p.pods.Outcome(d.job, p.spec.EndOfJob); o.Phase {
 		case outcome.Running:
 			p.States[i] = record.Running
 			p.findings[i] = finding{job: d.job}

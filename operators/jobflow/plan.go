@@ -28,7 +28,7 @@ func Plan(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobF
 	}
 	p := newPass(flow, view)
 	switch {
-	case endedUnderFormerOperator(flow):
+	case endedUnderFormerOperator(&flow.Status):
 		return p.planTakeover()
 	case p.last.CompletionTime != nil:
 		return p.planEnded()

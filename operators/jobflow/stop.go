@@ -103,7 +103,7 @@ func (p *pass) eachActiveJob(visit func(job *batchv1.Job, node int)) {
 		}
 	}
 	for _, d := range p.removed {
-		if p.outcomeOf(d.job).Phase == outcome.Running {
+		if p.pods.Outcome(d.job, p.spec.EndOfJob).Phase == outcome.Running {
 			visit(d.job, p.Size())
 		}
 	}
