@@ -19,9 +19,6 @@ import (
 	"github.com/armature-dev/armature/operators/internal/refusal"
 )
 
-// recordingDelay is the delay before the next pass if something must be recorded before the next step.
-const recordingDelay = time.Second
-
 // observed has the state of each node that a job is for, from the view and the recorded status. A node is in exactly one of pending,
 // blocked, running, succeeded and failed, or is counted in terminating. A node that is gone is in none.
 type observed struct {
@@ -143,7 +140,7 @@ func isFormer(job *batchv1.Job, node *corev1.Node, retry int32) bool {
 func (o *observed) deleteStale(job *batchv1.Job, isRecorded bool) {
 	switch {
 	case isRecorded:
-		o.changed, o.requeueAfter = true, recordingDelay
+		o.changed, o.requeueAfter = true, lifecycle.Later
 	case job.DeletionTimestamp == nil:
 		o.stale = append(o.stale, job)
 	}

@@ -77,7 +77,7 @@ func (p *pass) nextTimer(status v1alpha1.DaemonJobStatus) time.Duration {
 	}
 	ttl := lifecycle.Expiry(status.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
 	if ttl.Due {
-		return recordingDelay // the end must be recorded first
+		return lifecycle.Later // the end must be recorded first
 	}
 	return ttl.Left
 }

@@ -3,12 +3,12 @@ package jobflow
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 	"github.com/armature-dev/armature/operators/jobflow/internal/when"
 )
@@ -63,7 +63,7 @@ func (p *pass) decide() {
 			}
 			if !p.isAllowanceRecorded(i) {
 				p.urgent = true
-				p.requeueIn(stepDelay)
+				p.requeueIn(lifecycle.Shortly)
 				continue
 			}
 		}
@@ -87,7 +87,7 @@ func (p *pass) givesWay() bool {
 		return false
 	}
 	p.urgent = true // the next pass continues from the record
-	p.requeueIn(stepDelay)
+	p.requeueIn(lifecycle.Shortly)
 	return true
 }
 
@@ -215,7 +215,7 @@ func (p *pass) startReady(ready []int32) {
 			if i := int(n); (len(p.Dependencies(i)) > 0) == comesAfter {
 				p.run(i)
 				if p.States[i].HasEnded() {
-					p.requeueIn(stepDelay) // it has failed, so its dependents can be decided
+					p.requeueIn(lifecycle.Shortly) // it has failed, so its dependents can be decided
 				}
 			}
 		}
@@ -229,7 +229,7 @@ const maxStarts = 16
 // mayStart reports whether one Job more may be started.
 func (p *pass) mayStart() bool {
 	if p.HasDependencies() && len(p.start) >= maxStarts {
-		p.requeueIn(time.Millisecond)
+		p.requeueIn(lifecycle.Soon)
 		return false
 	}
 	return p.spec.Parallelism == nil || p.active < int(*p.spec.Parallelism)

@@ -29,7 +29,7 @@ func planTerminating(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1
 // JobFlow once ttlSecondsAfterFinished have passed.
 func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 	status := copyOf(&p.last)
-	expiry := lifecycle.Expiry(status.CompletionTime, p.spec.TTLSecondsAfterFinished, p.view.Now)
+	expiry := lifecycle.Expiry(status.CompletionTime, p.spec.TTLSecondsAfterFinished, p.now.Time)
 	if expiry.Due {
 		return builder.Plan[*v1alpha1.JobFlow]{DeleteOwner: true}
 	}
@@ -107,12 +107,12 @@ func (p *pass) expiredJobs() []client.Object {
 		if o.Phase == outcome.Running {
 			return
 		}
-		expiry := lifecycle.Expiry(o.Ended, &ttl, p.view.Now)
+		expiry := lifecycle.Expiry(o.Ended, &ttl, p.now.Time)
 		switch {
 		case expiry.Due && isRecorded():
 			jobs = append(jobs, job)
 		case expiry.Due:
-			p.requeueIn(recordingDelay)
+			p.requeueIn(lifecycle.Later)
 		default:
 			p.requeueIn(expiry.Left)
 		}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -28,7 +29,7 @@ func (p *pass) decideFinally() {
 	}
 	if p.last.Outcome == nil || !p.haveEnded(p.recorded.States) {
 		p.urgent = true
-		p.requeueIn(stepDelay)
+		p.requeueIn(lifecycle.Shortly)
 		return
 	}
 	if p.waitsForStopped() || p.finallyWaitsForPods() {

@@ -56,10 +56,6 @@ func (p *pass) plan() builder.Plan[*v1alpha1.JobFlow] {
 }
 
 const (
-	// stepDelay is the delay before the next pass if the next step needs what this pass records.
-	stepDelay = 10 * time.Millisecond
-	// recordingDelay is the same delay for steps that aren't urgent.
-	recordingDelay = time.Second
 	// statusDelay is how long a status that differs only in counts may wait to be written. The kind's schema is large, so writing a status
 	// takes the API server several times longer than creating a Job: flows side by side would slow each other.
 	statusDelay = time.Second

@@ -69,9 +69,9 @@ func (p *pass) nextAfterEnd(status *v1alpha1.JobFlowStatus) time.Duration {
 	retention, ttl := p.spec.JobRetention, p.spec.TTLSecondsAfterFinished
 	switch {
 	case p.spec.Retry > p.retry, retention != "" && retention != v1alpha1.RetainAll:
-		return stepDelay
+		return lifecycle.Shortly
 	case ttl != nil:
-		return max(lifecycle.Expiry(status.CompletionTime, ttl, p.view.Now).Left, stepDelay)
+		return max(lifecycle.Expiry(status.CompletionTime, ttl, p.now.Time).Left, lifecycle.Shortly)
 	default:
 		return 0
 	}

@@ -25,7 +25,7 @@ func (p *pass) stop() {
 			return
 		}
 		p.stopped, p.stopReason, p.stopMessage = true, reason, text
-		p.requeueIn(stepDelay)
+		p.requeueIn(lifecycle.Shortly)
 	}
 	for i, s := range p.States {
 		switch {
@@ -52,7 +52,7 @@ func (p *pass) reasonToStop() (reason, text string) {
 	if p.spec.Terminate {
 		return v1alpha1.ReasonTerminated, "spec.terminate is true"
 	}
-	deadline := lifecycle.Deadline(p.activeSince(), p.spec.ActiveDeadlineSeconds, p.view.Now)
+	deadline := lifecycle.Deadline(p.activeSince(), p.spec.ActiveDeadlineSeconds, p.now.Time)
 	if deadline.Due {
 		return v1alpha1.ReasonDeadlineExceeded,
 			fmt.Sprintf("the flow was active for longer than %d s (spec.activeDeadlineSeconds)", *p.spec.ActiveDeadlineSeconds)

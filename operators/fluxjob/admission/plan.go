@@ -75,7 +75,7 @@ func (m Manager) Plan(setup *v1alpha1.FluxSetup, view builder.View) builder.Plan
 func (c *cohort) requeueAfter(d *queue.Decisions, now time.Time) time.Duration {
 	var after time.Duration
 	if !d.Next.IsZero() {
-		after = max(d.Next.Sub(now), time.Millisecond)
+		after = max(d.Next.Sub(now), lifecycle.Soon)
 	}
 	gone := func(r v1alpha1.FluxReservation) bool { return c.known.jobs[r.UID] == nil && c.decidesFor(r.Namespace) }
 	if slices.ContainsFunc(c.reservations[c.self], gone) {
