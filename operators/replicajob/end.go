@@ -1,6 +1,8 @@
 package replicajob
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -40,10 +42,7 @@ func (p *pass) planEnded(pods []*corev1.Pod) actions {
 
 // cleanPodPolicy returns runPolicy.cleanPodPolicy, or its default.
 func (p *pass) cleanPodPolicy() v1alpha1.CleanPodPolicy {
-	if policy := p.spec.RunPolicy.CleanPodPolicy; policy != "" {
-		return policy
-	}
-	return v1alpha1.CleanPodRunning
+	return cmp.Or(p.spec.RunPolicy.CleanPodPolicy, v1alpha1.CleanPodRunning)
 }
 
 // cleansUp reports whether a pod is deleted after the end. A deadline ends what runs, whatever the policy.
