@@ -10,7 +10,7 @@ import (
 )
 
 // events returns the events of the transitions from the recorded status to a new one.
-func (p *pass) events(after v1alpha1.DaemonJobStatus, nodes *observed, d decision) []events.Event {
+func (p *pass) events(o *observed, d decision, after v1alpha1.DaemonJobStatus) []events.Event {
 	job, before := p.job, &p.job.Status
 	var all []events.Event
 	emit := func(event events.Event) { all = append(all, event) }
@@ -18,17 +18,17 @@ func (p *pass) events(after v1alpha1.DaemonJobStatus, nodes *observed, d decisio
 	case isRetried(job, after):
 		emit(events.Normal(v1alpha1.ReasonRetried, fmt.Sprintf("retry %d: what failed is run again, and what never ran", after.Retry)))
 	case before.StartTime == nil && after.StartTime != nil:
-		emit(events.Normal(v1alpha1.ReasonStarted, "started for "+message.Count(nodes.desired(), "node")))
+		emit(events.Normal(v1alpha1.ReasonStarted, "started for "+message.Count(o.desired(), "node")))
 	case isSuspended(&after) && !isSuspended(before):
 		emit(events.Normal(v1alpha1.ReasonSuspended, "no Jobs are started, and those that run are suspended"))
 	case before.ActiveSince == nil && after.ActiveSince != nil:
 		emit(events.Normal(v1alpha1.ReasonResumed, "the job goes on"))
-	case before.ObservedGeneration != job.Generation && nodes.active()+nodes.ended() > 0:
+	case before.ObservedGeneration != job.Generation && o.active()+o.ended() > 0:
 		emit(events.Normal(v1alpha1.ReasonSpecChanged,
 			fmt.Sprintf("what the change says of Jobs holds for nodes that have had none yet; %s stays as it is",
-				message.Count(nodes.active()+nodes.ended(), "Job"))))
+				message.Count(o.active()+o.ended(), "Job"))))
 	}
-	all = append(all, lifecycle.EventsOfFirst(nodes.newFailures, failureEvent, func(n int) events.Event {
+	all = append(all, lifecycle.EventsOfFirst(o.newFailures, failureEvent, func(n int) events.Event {
 		return events.Warning(v1alpha1.ReasonJobFailed, fmt.Sprintf("and %s more failed", message.Count(n, "node")))
 	})...)
 	change := lifecycle.TransitionOf(before.Conditions, after.Conditions, events.ConditionReady)

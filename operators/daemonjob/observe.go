@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,9 +20,12 @@ import (
 	"github.com/armature-dev/armature/operators/internal/refusal"
 )
 
-// observed has the state of each node that a job is for, from the view and the recorded status. A node is in exactly one of pending,
-// blocked, running, succeeded and failed, or is counted in terminating. A node that is gone is in none.
+// observed has what a pass reads: the state of each node that a job is for, from the view and the recorded status. A node is in exactly
+// one of pending, blocked, running, succeeded and failed, or is counted in terminating. A node that is gone is in none.
 type observed struct {
+	template *batchv1.Job    // of the nodes' Jobs
+	problems field.ErrorList // of the spec
+
 	pending     []*corev1.Node // no Job yet, and can take one
 	blocked     []blocker      // no Job yet, and can't take one for the time being
 	running     []run          // the Job hasn't ended
@@ -80,9 +84,12 @@ func (o *observed) suspended() int {
 
 // observe returns the state of each node, in time linear in nodes and Jobs. Eligibility counts only for a node without a Job and without
 // a recorded end: the spec may have changed since.
-func (p *pass) observe(view builder.View, eligible *eligibility) *observed {
+func (p *pass) observe(view builder.View) *observed {
 	jobs := builder.Owned[*batchv1.Job](view)
-	o := &observed{pods: outcome.GroupByJob(builder.Owned[*corev1.Pod](view), func(*metav1.OwnerReference) bool { return true })}
+	all := func(*metav1.OwnerReference) bool { return true }
+	o := &observed{template: render(p.job), pods: outcome.GroupByJob(builder.Owned[*corev1.Pod](view), all)}
+	eligible, problems := eligibleNodes(p.job, &o.template.Spec.Template.Spec)
+	o.problems = problems
 	left := leftoverPods(view, jobs)
 	succeeded, failed := hostlist.Parse(p.last.SucceededNodes), hostlist.Parse(p.last.FailedNodes)
 	isRecorded := func(node string) bool { return succeeded.Has(node) || failed.Has(node) }

@@ -28,21 +28,18 @@ func Plan(job *v1alpha1.DaemonJob, view builder.View) builder.Plan[*v1alpha1.Dae
 		return p.planEnded(builder.Owned[*batchv1.Job](view))
 	}
 
-	template := render(job)
-	eligible, problems := eligibleNodes(job, &template.Spec.Template.Spec)
-	nodes := p.observe(view, eligible)
-	decision := p.decide(nodes, problems)
-	if decision.ends() {
-		nodes.stopRunning()
+	o := p.observe(view)
+	d := p.decide(o)
+	if d.ends() {
+		o.stopRunning()
 	}
-	status := p.status(nodes, decision)
-
+	status := p.status(o, d)
 	plan := builder.Plan[*v1alpha1.DaemonJob]{
-		Edits: p.suspendOrResume(nodes), Delete: nodes.stale, Events: p.events(status, nodes, decision),
-		RequeueAfter: lifecycle.Soonest(nodes.requeueAfter, p.nextTimer(status)),
+		Edits: p.suspendOrResume(o), Delete: o.stale, Events: p.events(o, d, status),
+		RequeueAfter: lifecycle.Soonest(o.requeueAfter, p.nextTimer(status)),
 	}
-	if decision.starts {
-		plan.Children = p.start(template, nodes)
+	if d.starts {
+		plan.Children = p.start(o)
 	}
 	return p.withStatus(plan, status)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // events returns the events of the transitions from the recorded status to a new one.
-func (p *pass) events(after *v1alpha1.FluxJobStatus, o *observed, d decision) []events.Event {
+func (p *pass) events(o *observed, d decision, after *v1alpha1.FluxJobStatus) []events.Event {
 	before := &p.job.Status
 	var all []events.Event
 	if d.action == actionRun && p.ignoresChange(o) {

@@ -20,7 +20,7 @@ func Plan(job *v1alpha1.FluxJob, view builder.View) builder.Plan[*v1alpha1.FluxJ
 func planFor(m admission.Manager) builder.PlanFunc[*v1alpha1.FluxJob] {
 	return func(job *v1alpha1.FluxJob, view builder.View) builder.Plan[*v1alpha1.FluxJob] {
 		p := &pass{manager: m, job: job, now: metav1.NewTime(view.Now).Rfc3339Copy()}
-		return p.plan(p.observe(view))
+		return p.plan(view)
 	}
 }
 
@@ -32,7 +32,8 @@ type pass struct {
 }
 
 // plan is the whole decision: from what is observed to what is done.
-func (p *pass) plan(o *observed) builder.Plan[*v1alpha1.FluxJob] {
+func (p *pass) plan(view builder.View) builder.Plan[*v1alpha1.FluxJob] {
+	o := p.observe(view)
 	switch {
 	case p.job.DeletionTimestamp != nil:
 		return p.planTerminating()
@@ -41,7 +42,7 @@ func (p *pass) plan(o *observed) builder.Plan[*v1alpha1.FluxJob] {
 	}
 	d := p.decide(o)
 	status := p.status(o, d)
-	plan := builder.Plan[*v1alpha1.FluxJob]{Events: p.events(status, o, d), RequeueAfter: d.requeueAfter()}
+	plan := builder.Plan[*v1alpha1.FluxJob]{Events: p.events(o, d, status), RequeueAfter: d.requeueAfter()}
 	p.changeMiniCluster(&plan, o, d)
 	return p.withStatus(plan, status)
 }

@@ -40,7 +40,7 @@ func (planner Planner) Plan(c *v1alpha1.MiniCluster, view builder.View) builder.
 		return builder.Plan[*v1alpha1.MiniCluster]{}
 	}
 	p := &pass{Planner: planner, c: c, view: view, now: metav1.NewTime(view.Now).Rfc3339Copy()}
-	o := observe(c, view)
+	o := p.observe(view)
 	switch {
 	case c.DeletionTimestamp != nil:
 		return p.planTerminating()

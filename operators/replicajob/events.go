@@ -13,7 +13,7 @@ import (
 
 // events returns the events of the transitions from the recorded status to a new one: one for each condition that becomes true,
 // however many replicas are the cause. An event of a failure is about the pod that caused it.
-func (p *pass) events(s *v1alpha1.ReplicaJobStatus, d decision) []events.Event {
+func (p *pass) events(d decision, s *v1alpha1.ReplicaJobStatus) []events.Event {
 	var all []events.Event
 	emit := func(e events.Event) { all = append(all, e) }
 	warn := func(reason, text string) {
