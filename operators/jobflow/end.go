@@ -35,14 +35,14 @@ func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 	}
 	p.conditions(status).Conclude()
 	p.requeueIn(expiry.Left)
-	p.findJobs()
+	o := p.findJobs()
 	isEdited := p.flow.Status.ObservedGeneration != p.flow.Generation
 	if isEdited {
 		p.Record.Write(status) // by the indexes of the edited spec
 	}
 	var plan builder.Plan[*v1alpha1.JobFlow]
-	if plan.Delete = p.unretainedJobs(); plan.Delete == nil {
-		plan.Delete = p.expiredJobs()
+	if plan.Delete = p.unretainedJobs(o); plan.Delete == nil {
+		plan.Delete = p.expiredJobs(o)
 	}
 	plan.RequeueAfter = p.requeueAfter
 	if isEdited {
@@ -59,7 +59,7 @@ func endedUnderFormerOperator(s *v1alpha1.JobFlowStatus) bool {
 // exist determine how their nodes have ended. In a failed flow, a node without a Job was never started if another one is known to have
 // failed.
 func (p *pass) planTakeover() builder.Plan[*v1alpha1.JobFlow] {
-	p.observe()
+	o := p.observe()
 	as, why := record.Succeeded, "it had ended before this operator took the flow over, and its Job is gone"
 	switch {
 	case p.flow.Status.State == v1alpha1.StateSucceed:
@@ -69,22 +69,22 @@ func (p *pass) planTakeover() builder.Plan[*v1alpha1.JobFlow] {
 		as, why = record.Failed, "the flow had failed before this operator took it over, and its Jobs are gone"
 	}
 	for i := range p.States {
-		if !p.States[i].HasEnded() && p.jobs[i] == nil {
+		if !p.States[i].HasEnded() && o.jobs[i] == nil {
 			p.end(i, as, finding{message: why})
 		}
 	}
 	p.urgent = true
-	return p.plan()
+	return p.plan(o, &decision{})
 }
 
 // unretainedJobs returns the Jobs that spec.jobRetention doesn't keep once the flow has ended. A Job whose pods have succeeded is kept
 // until it has its condition.
-func (p *pass) unretainedJobs() []client.Object {
+func (p *pass) unretainedJobs(o *observed) []client.Object {
 	if p.spec.JobRetention == "" || p.spec.JobRetention == v1alpha1.RetainAll {
 		return nil
 	}
 	var jobs []client.Object
-	p.eachJob(func(job *batchv1.Job) {
+	p.eachJob(o, func(job *batchv1.Job) {
 		o := outcome.Of(job)
 		keep := o.Phase == outcome.Running || (o.Phase == outcome.Failed && p.spec.JobRetention == v1alpha1.RetainFailed)
 		if !keep && job.DeletionTimestamp == nil {
@@ -96,7 +96,7 @@ func (p *pass) unretainedJobs() []client.Object {
 
 // expiredJobs returns the Jobs whose template's ttlSecondsAfterFinished has passed, and whose end was recorded before this pass. The Jobs
 // themselves don't have the field: Kubernetes could delete them before their end is recorded, and the node would run a second time.
-func (p *pass) expiredJobs() []client.Object {
+func (p *pass) expiredJobs(o *observed) []client.Object {
 	var jobs []client.Object
 	check := func(job *batchv1.Job, isRecorded func() bool) {
 		ttl, ok := ttlOf(job)
@@ -117,18 +117,18 @@ func (p *pass) expiredJobs() []client.Object {
 			p.requeueIn(expiry.Left)
 		}
 	}
-	for i, job := range p.jobs {
+	for i, job := range o.jobs {
 		if job != nil {
 			check(job, func() bool { return p.recorded.States[i].HasEnded() })
 		}
 	}
-	for _, key := range p.sortedItemJobs() {
-		check(p.itemJobs[key], func() bool { return p.isItemRecorded(key) })
+	for _, key := range p.sortedItemJobs(o) {
+		check(o.itemJobs[key], func() bool { return p.isItemRecorded(key) })
 	}
-	for _, job := range p.former {
+	for _, job := range o.former {
 		check(job, func() bool { return true })
 	}
-	for _, d := range p.removed {
+	for _, d := range o.removed {
 		check(d.job, func() bool { return p.isRemovedRecorded(record.HashName(d.name)) })
 	}
 	return jobs
@@ -168,19 +168,19 @@ func ttlOf(job *batchv1.Job) (int32, bool) {
 }
 
 // eachJob visits all of the flow's Jobs.
-func (p *pass) eachJob(visit func(*batchv1.Job)) {
-	for _, job := range p.jobs {
+func (p *pass) eachJob(o *observed, visit func(*batchv1.Job)) {
+	for _, job := range o.jobs {
 		if job != nil {
 			visit(job)
 		}
 	}
-	for _, key := range p.sortedItemJobs() {
-		visit(p.itemJobs[key])
+	for _, key := range p.sortedItemJobs(o) {
+		visit(o.itemJobs[key])
 	}
-	for _, job := range p.former {
+	for _, job := range o.former {
 		visit(job)
 	}
-	for _, d := range p.removed {
+	for _, d := range o.removed {
 		visit(d.job)
 	}
 }

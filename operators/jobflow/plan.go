@@ -34,22 +34,18 @@ func Plan(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobF
 		return p.planEnded()
 	}
 
-	p.observe()
-	p.inferEnds()
-	p.stop()
-	if p.isValid() {
-		p.decide()
-		p.decideFinally()
-	}
-	return p.plan()
+	o := p.observe()
+	p.inferEnds(o)
+	d := p.decide(o)
+	return p.plan(o, d)
 }
 
 // plan returns the plan of a flow that hasn't ended before this pass, once each node has its state.
-func (p *pass) plan() builder.Plan[*v1alpha1.JobFlow] {
-	edits := p.suspendOrResume()
-	status := p.status()
+func (p *pass) plan(o *observed, d *decision) builder.Plan[*v1alpha1.JobFlow] {
+	edits := p.suspendOrResume(o)
+	status := p.status(o, d)
 	plan := builder.Plan[*v1alpha1.JobFlow]{
-		Children: p.start, Edits: edits, Delete: append(p.stoppedJobs(), p.expiredJobs()...), Events: p.events(status),
+		Children: d.start, Edits: edits, Delete: append(p.stoppedJobs(o), p.expiredJobs(o)...), Events: p.events(status),
 	}
 	plan.RequeueAfter = p.requeueAfter // all steps before may have set it
 	return p.withStatus(plan, status)
@@ -61,7 +57,8 @@ const (
 	statusDelay = time.Second
 )
 
-// pass is one call of Plan; its methods are the steps. The first group of fields is its input, and steps must not change it.
+// pass is one call of Plan; its methods are the steps. The first group of fields is its input, and steps must not change it. What the steps
+// find out beside the states of the nodes are values that they return: observed and decision.
 type pass struct {
 	flow  *v1alpha1.JobFlow
 	spec  *v1alpha1.JobFlowSpec
@@ -72,16 +69,18 @@ type pass struct {
 	*graph.Graph
 	recorded record.Record // the record before this pass
 
-	// The states of the nodes, which observe and decide change.
+	// The states of the nodes. Only these change from step to step.
 	record.Record
 	findings     map[int]finding
-	failure      int           // a node whose failure fails the flow, other than those in finally; -1 if there is none
-	ended        int           // number of nodes that have ended in this pass
-	active       int           // number of Jobs that haven't ended, with those to be created
-	requeueAfter time.Duration // 0: the next pass comes when something changes
-
-	observed
-	decision
+	blockers     []blocker
+	items        map[int]*items.Run    // the items of nodes with forEach, by index
+	lists        map[string]items.List // outputs that a forEach runs over, by node
+	outputs      outputs.Set           // what nodes wrote that other nodes read
+	failure      int                   // a node whose failure fails the flow, other than those in finally; -1 if there is none
+	ended        int                   // number of nodes that have ended in this pass
+	active       int                   // number of Jobs that haven't ended, with those to be created
+	requeueAfter time.Duration         // 0: the next pass comes when something changes
+	urgent       bool                  // the next step needs the status, so it can't be written later
 }
 
 // finding is what this pass has found out about a node, beside its state. A node that hasn't changed has none.
@@ -101,17 +100,13 @@ func newPass(flow *v1alpha1.JobFlow, view builder.View) *pass {
 		recorded: record.Read(&flow.Status, g.NameHashes, flow.Status.ObservedGeneration == flow.Generation),
 		findings: map[int]finding{},
 		failure:  -1,
-		observed: observed{
-			jobs:    make([]*batchv1.Job, g.Size()),
-			lists:   map[string]items.List{},
-			outputs: outputs.Of(flow.Status.Outputs),
-		},
+		lists:    map[string]items.List{},
+		outputs:  outputs.Of(flow.Status.Outputs),
 	}
 	if retry != flow.Status.Retry {
 		p.beginRetry()
 	}
 	p.Record = p.recorded.Clone()
-	p.stopped = p.wasStopped()
 	for i, s := range p.States {
 		if s == record.Failed && p.isFlow(i) && !p.mayFail(i) {
 			p.failure = i

@@ -18,26 +18,26 @@ import (
 )
 
 // status returns the status that follows from the states of the nodes and the decision.
-func (p *pass) status() *v1alpha1.JobFlowStatus {
+func (p *pass) status(o *observed, d *decision) *v1alpha1.JobFlowStatus {
 	status := copyOf(&p.last)
-	p.setStart(status)
-	if p.stopReason != "" {
-		p.conditions(status).Set(v1alpha1.ConditionStopped, true, p.stopReason, p.stopMessage)
+	p.setStart(o, status)
+	if d.stopReason != "" {
+		p.conditions(status).Set(v1alpha1.ConditionStopped, true, d.stopReason, d.stopMessage)
 	}
-	p.setEditRefused(status)
-	status.Outcome = cmp.Or(p.outcome, status.Outcome)
+	p.setEditRefused(o, status)
+	status.Outcome = cmp.Or(d.outcome, status.Outcome)
 	p.Record.Write(status)
-	status.Counts = p.counts()
-	status.Flows = p.details()
+	status.Counts = p.counts(o)
+	status.Flows = p.details(o)
 	status.Items = p.recordedItems()
 	status.Outputs = p.outputs.Record(p.neededOutputs(), p.flow.Status.Outputs, limitsFor(p.Size()).outputs)
 	ended := status.Counts.Succeeded + status.Counts.Failed + status.Counts.Skipped
 	status.Progress = fmt.Sprintf("%d/%d", ended, status.Counts.Total)
-	status.Current = p.current()
+	status.Current = p.current(o)
 
 	switch {
-	case ended == status.Counts.Total && (p.isValid() || p.stopped) && !p.waitsForStopped():
-		p.setEnd(status)
+	case ended == status.Counts.Total && (p.isValid() || d.stopped) && !p.waitsForStopped(o, d):
+		p.setEnd(d, status)
 	case !p.isValid():
 		p.setInvalid(status)
 	default:
@@ -47,11 +47,11 @@ func (p *pass) status() *v1alpha1.JobFlowStatus {
 }
 
 // setEnd sets the state and the conditions of a flow that ends.
-func (p *pass) setEnd(status *v1alpha1.JobFlowStatus) {
+func (p *pass) setEnd(d *decision, status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
 	p.requeueIn(p.nextAfterEnd(status))
 	p.conditions(status).RemoveInvalid()
-	reason, text := p.whyFailed(status)
+	reason, text := p.whyFailed(d, status)
 	if reason == "" {
 		status.State = v1alpha1.StateSucceed
 		text = endMessage(status.Counts)
@@ -118,12 +118,12 @@ func (p *pass) stateUnderWay(c v1alpha1.FlowCounts) v1alpha1.State {
 }
 
 // counts returns how many nodes are in which state.
-func (p *pass) counts() v1alpha1.FlowCounts {
+func (p *pass) counts(o *observed) v1alpha1.FlowCounts {
 	var n [record.Skipped + 1]int32
 	var suspended int32
 	for i, s := range p.States {
 		n[s]++
-		if p.isSuspended(i) {
+		if p.isSuspended(o, i) {
 			suspended++
 		}
 	}
@@ -134,11 +134,11 @@ func (p *pass) counts() v1alpha1.FlowCounts {
 }
 
 // current names the nodes that run, up to maxCurrent bytes, and counts the others.
-func (p *pass) current() string {
+func (p *pass) current(o *observed) string {
 	var b strings.Builder
 	more := 0
 	for i, s := range p.States {
-		if s != record.Running || p.isSuspended(i) {
+		if s != record.Running || p.isSuspended(o, i) {
 			continue
 		}
 		name := p.nameOf(i)
