@@ -24,47 +24,47 @@ type decision struct {
 func (d decision) ends() bool { return d.end != "" }
 
 // decide returns how a job continues. The first rule that applies counts.
-func (p *pass) decide(nodes *observed, problems field.ErrorList) decision {
+func (p *pass) decide(o *observed) decision {
 	spec := &p.job.Spec
-	progress := nodes.progress()
+	progress := o.progress()
 	deadline := lifecycle.Deadline(p.last.ActiveSince, spec.ActiveDeadlineSeconds, p.now.Time)
-	isValid, tooMany := len(problems) == 0, hasTooManyFailures(spec, nodes)
+	isValid, tooMany := len(o.problems) == 0, hasTooManyFailures(spec, o)
 	d := decision{paused: spec.FailurePolicy == v1alpha1.FailurePause && (p.last.Paused || isValid && tooMany)}
 	switch {
-	case isValid && isComplete(spec, nodes):
+	case isValid && isComplete(spec, o):
 		d.end, d.ready, d.reason, d.message = v1alpha1.StateSucceed, true, v1alpha1.ReasonSucceeded, progress
-		if len(nodes.failed) > 0 {
+		if len(o.failed) > 0 {
 			d.end, d.ready, d.reason = v1alpha1.StateFailed, false, v1alpha1.ReasonJobFailed
 		}
 	case deadline.Due:
 		d.end, d.reason = v1alpha1.StateFailed, v1alpha1.ReasonDeadlineExceeded
 		d.message = fmt.Sprintf("activeDeadlineSeconds (%d) have passed; when they had, %s", *spec.ActiveDeadlineSeconds, progress)
 	case !isValid:
-		d.stalled, d.reason, d.message = true, v1alpha1.ReasonInvalidSpec, message.List(problems, (*field.Error).Error)
+		d.stalled, d.reason, d.message = true, v1alpha1.ReasonInvalidSpec, message.List(o.problems, (*field.Error).Error)
 	case spec.FailurePolicy == v1alpha1.FailureFailFast && tooMany:
 		d.end, d.reason, d.message = v1alpha1.StateFailed, v1alpha1.ReasonFailFast, "stopped by failurePolicy FailFast, when "+progress
 	case spec.Suspend:
 		d.reason, d.message = v1alpha1.ReasonSuspended, "the job is suspended: "+progress
 	case d.paused:
-		d.stalled = nodes.active() == 0
+		d.stalled = o.active() == 0
 		d.reason, d.message = v1alpha1.ReasonPaused, progress+"; "+howToResume(spec)
-	case nodes.desired() == 0:
+	case o.desired() == 0:
 		d.starts = true
 		d.reason, d.message = v1alpha1.ReasonNoMatchingNodes,
 			"waiting for a node: there is none that the template selects and that isn't excluded"
-	case len(nodes.pending)+nodes.active() > 0:
+	case len(o.pending)+o.active() > 0:
 		d.starts = true
 		d.reason, d.message = v1alpha1.ReasonRunning, progress
-		if r := nodes.refused; r != nil {
+		if r := o.refused; r != nil {
 			d.reason = v1alpha1.ReasonPodsRefused
 			d.message = fmt.Sprintf("%s; node %s has no pod, since it is refused: %s", progress, r.node, r.reason)
 		}
-	case len(nodes.blocked) > 0:
+	case len(o.blocked) > 0:
 		d.starts = true
 		d.reason, d.message = v1alpha1.ReasonNodesUnavailable, progress
 	default: // every node has run its Job, and the job continues
 		d.starts, d.ready, d.reason, d.message = true, true, v1alpha1.ReasonUpToDate, progress
-		if len(nodes.failed) > 0 {
+		if len(o.failed) > 0 {
 			d.ready, d.reason = false, v1alpha1.ReasonJobFailed
 		}
 	}
@@ -76,8 +76,8 @@ func (p *pass) decide(nodes *observed, problems field.ErrorList) decision {
 
 // isComplete reports whether a job has run on all its nodes, by completionPolicy and unavailableNodes. A job that no node has
 // run waits for a node.
-func isComplete(spec *v1alpha1.DaemonJobSpec, nodes *observed) bool {
+func isComplete(spec *v1alpha1.DaemonJobSpec, o *observed) bool {
 	return spec.CompletionPolicy != v1alpha1.CompleteNever &&
-		nodes.ended() > 0 && len(nodes.pending)+nodes.active() == 0 &&
-		(len(nodes.blocked) == 0 || spec.UnavailableNodes == v1alpha1.UnavailableSkip)
+		o.ended() > 0 && len(o.pending)+o.active() == 0 &&
+		(len(o.blocked) == 0 || spec.UnavailableNodes == v1alpha1.UnavailableSkip)
 }

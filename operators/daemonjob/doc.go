@@ -6,7 +6,7 @@
 //
 //	setup.go    which events run a plan, and what the plan reads in its view
 //	plan.go     Plan: from the view to the builder's plan
-//	observe.go  the state of each node
+//	observe.go  the spec's problems, and the state of each node
 //	decide.go   how the job continues: further Jobs, a pause, the end
 //	status.go   the status and its conditions
 //

@@ -18,7 +18,7 @@ func (p *pass) planTerminating() builder.Plan[*v1alpha1.DaemonJob] {
 	status := p.last
 	status.State = v1alpha1.StateTerminating
 	p.conditions(&status).Terminate("DaemonJob")
-	return p.planStatus(status)
+	return p.withStatus(builder.Plan[*v1alpha1.DaemonJob]{}, status)
 }
 
 // planEnded returns the plan of a job whose end is recorded: it creates no Job, deletes those that still run, and deletes the DaemonJob
@@ -26,7 +26,7 @@ func (p *pass) planTerminating() builder.Plan[*v1alpha1.DaemonJob] {
 func (p *pass) planEnded(jobs []*batchv1.Job) builder.Plan[*v1alpha1.DaemonJob] {
 	status := p.last
 	p.conditions(&status).Conclude()
-	plan := p.planStatus(status)
+	var plan builder.Plan[*v1alpha1.DaemonJob]
 	if p.job.Status.ObservedGeneration != p.job.Generation {
 		next := "create a new DaemonJob to run it"
 		if p.job.Status.State == v1alpha1.StateFailed {
@@ -37,7 +37,7 @@ func (p *pass) planEnded(jobs []*batchv1.Job) builder.Plan[*v1alpha1.DaemonJob] 
 	plan.Delete = unended(jobs, hostlist.Parse(status.SucceededNodes))
 	ttl := lifecycle.Expiry(status.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
 	plan.DeleteOwner, plan.RequeueAfter = ttl.Due, ttl.Left
-	return plan
+	return p.withStatus(plan, status)
 }
 
 // unended returns the Jobs that haven't ended and aren't being deleted. The Job of a node that has succeeded may not have its
@@ -52,12 +52,8 @@ func unended(jobs []*batchv1.Job, succeeded hostlist.List) []client.Object {
 	return objs
 }
 
-// endedUnderFormerOperator reports whether a job ended under jobflow-operator, the former operator of the kind: its status has only a
-// state. This operator writes no status without an observedGeneration.
-func endedUnderFormerOperator(job *v1alpha1.DaemonJob) bool {
-	s := &job.Status
-	return (s.State == v1alpha1.StateSucceed || s.State == v1alpha1.StateFailed) &&
-		s.ObservedGeneration == 0 && s.StartTime == nil && s.CompletionTime == nil && len(s.Conditions) == 0
+func endedUnderFormerOperator(s *v1alpha1.DaemonJobStatus) bool {
+	return lifecycle.EndedUnderFormerOperator(s.State, s.ObservedGeneration, s.StartTime, s.CompletionTime, s.Conditions)
 }
 
 // planTakeover returns the plan that records the end of a job of the former operator, so that it doesn't run again. The nodes that it
@@ -73,5 +69,5 @@ func (p *pass) planTakeover() builder.Plan[*v1alpha1.DaemonJob] {
 	conditions := p.conditions(&status)
 	conditions.Set(kind, true, reason, text)
 	conditions.Conclude()
-	return p.planStatus(status)
+	return p.withStatus(builder.Plan[*v1alpha1.DaemonJob]{}, status)
 }

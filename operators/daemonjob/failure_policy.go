@@ -7,12 +7,12 @@ import (
 )
 
 // hasTooManyFailures reports whether maxFailures nodes (default 1) have failed, upon which failurePolicy takes effect.
-func hasTooManyFailures(spec *v1alpha1.DaemonJobSpec, nodes *observed) bool {
+func hasTooManyFailures(spec *v1alpha1.DaemonJobSpec, o *observed) bool {
 	limit := 1
 	if spec.MaxFailures != nil {
-		limit = shareOf(spec.MaxFailures, nodes.desired())
+		limit = shareOf(spec.MaxFailures, o.desired())
 	}
-	return len(nodes.failed) >= limit
+	return len(o.failed) >= limit
 }
 
 // howToResume says how to continue a job that failurePolicy Pause has paused.

@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,12 +20,12 @@ import (
 	"github.com/armature-dev/armature/operators/internal/refusal"
 )
 
-// recordingDelay is the delay before the next pass if something must be recorded before the next step.
-const recordingDelay = time.Second
-
-// observed has the state of each node that a job is for, from the view and the recorded status. A node is in exactly one of pending,
-// blocked, running, succeeded and failed, or is counted in terminating. A node that is gone is in none.
+// observed has what a pass reads: the state of each node that a job is for, from the view and the recorded status. A node is in exactly
+// one of pending, blocked, running, succeeded and failed, or is counted in terminating. A node that is gone is in none.
 type observed struct {
+	template *batchv1.Job    // of the nodes' Jobs
+	problems field.ErrorList // of the spec
+
 	pending     []*corev1.Node // no Job yet, and can take one
 	blocked     []blocker      // no Job yet, and can't take one for the time being
 	running     []run          // the Job hasn't ended
@@ -83,9 +84,12 @@ func (o *observed) suspended() int {
 
 // observe returns the state of each node, in time linear in nodes and Jobs. Eligibility counts only for a node without a Job and without
 // a recorded end: the spec may have changed since.
-func (p *pass) observe(view builder.View, eligible *eligibility) *observed {
+func (p *pass) observe(view builder.View) *observed {
 	jobs := builder.Owned[*batchv1.Job](view)
-	o := &observed{pods: outcome.GroupByJob(builder.Owned[*corev1.Pod](view), func(*metav1.OwnerReference) bool { return true })}
+	all := func(*metav1.OwnerReference) bool { return true }
+	o := &observed{template: render(p.job), pods: outcome.GroupByJob(builder.Owned[*corev1.Pod](view), all)}
+	eligible, problems := eligibleNodes(p.job, &o.template.Spec.Template.Spec)
+	o.problems = problems
 	left := leftoverPods(view, jobs)
 	succeeded, failed := hostlist.Parse(p.last.SucceededNodes), hostlist.Parse(p.last.FailedNodes)
 	isRecorded := func(node string) bool { return succeeded.Has(node) || failed.Has(node) }
@@ -106,7 +110,7 @@ func (p *pass) observe(view builder.View, eligible *eligibility) *observed {
 		case failed.Has(node.Name):
 			o.failed = append(o.failed, node.Name)
 		case own != nil:
-			o.addRun(run{node.Name, own}, outcomeOf(p.job, own, o.pods))
+			o.addRun(run{node.Name, own}, o.pods.Outcome(own, p.job.Spec.EndOfJob))
 		case !eligible.matches(node):
 		case left.on(node) != nil:
 			o.terminating++
@@ -130,14 +134,6 @@ func (p *pass) observe(view builder.View, eligible *eligibility) *observed {
 	return o
 }
 
-// outcomeOf returns how a node's Job has ended: by its conditions, or by its pods unless endOfJob says to wait for conditions.
-func outcomeOf(job *v1alpha1.DaemonJob, own *batchv1.Job, pods outcome.ByJob) outcome.Outcome {
-	if job.Spec.EndOfJob == v1alpha1.EndOfJobCondition {
-		return outcome.Of(own)
-	}
-	return outcome.Earliest(own, pods)
-}
-
 // isFormer reports whether a node's Job is of an earlier node of the same name, or failed before the present retry.
 func isFormer(job *batchv1.Job, node *corev1.Node, retry int32) bool {
 	if uid := job.Annotations[AnnotationNodeUID]; uid != "" && uid != string(node.UID) {
@@ -151,7 +147,7 @@ func isFormer(job *batchv1.Job, node *corev1.Node, retry int32) bool {
 func (o *observed) deleteStale(job *batchv1.Job, isRecorded bool) {
 	switch {
 	case isRecorded:
-		o.changed, o.requeueAfter = true, recordingDelay
+		o.changed, o.requeueAfter = true, lifecycle.Later
 	case job.DeletionTimestamp == nil:
 		o.stale = append(o.stale, job)
 	}

@@ -1,7 +1,6 @@
 package daemonjob
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -9,14 +8,14 @@ import (
 )
 
 // start returns the Jobs to create now: those of as many pending nodes as parallelism allows.
-func (p *pass) start(template *batchv1.Job, nodes *observed) []builder.Child {
-	free := nodes.desired()
+func (p *pass) start(o *observed) []builder.Child {
+	free := o.desired()
 	if limit := p.job.Spec.Parallelism; limit != nil {
-		free = shareOf(limit, nodes.desired()) - nodes.active()
+		free = shareOf(limit, o.desired()) - o.active()
 	}
 	var children []builder.Child
-	for _, node := range nodes.pending[:max(0, min(free, len(nodes.pending)))] {
-		children = append(children, builder.Want(onNode(template, p.job, node), builder.CreateOnly()))
+	for _, node := range o.pending[:max(0, min(free, len(o.pending)))] {
+		children = append(children, builder.Want(onNode(o.template, p.job, node), builder.CreateOnly()))
 	}
 	return children
 }

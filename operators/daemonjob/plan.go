@@ -4,7 +4,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -23,30 +22,26 @@ func Plan(job *v1alpha1.DaemonJob, view builder.View) builder.Plan[*v1alpha1.Dae
 		return builder.Plan[*v1alpha1.DaemonJob]{}
 	case job.DeletionTimestamp != nil:
 		return p.planTerminating()
-	case endedUnderFormerOperator(job):
+	case endedUnderFormerOperator(&job.Status):
 		return p.planTakeover()
 	case p.last.CompletionTime != nil:
 		return p.planEnded(builder.Owned[*batchv1.Job](view))
 	}
 
-	template := render(job)
-	eligible, problems := eligibleNodes(job, &template.Spec.Template.Spec)
-	nodes := p.observe(view, eligible)
-	decision := p.decide(nodes, problems)
-	if decision.ends() {
-		nodes.stopRunning()
+	o := p.observe(view)
+	d := p.decide(o)
+	if d.ends() {
+		o.stopRunning()
 	}
-	status := p.status(nodes, decision)
-
-	plan := p.planStatus(status)
-	if decision.starts {
-		plan.Children = p.start(template, nodes)
+	status := p.status(o, d)
+	plan := builder.Plan[*v1alpha1.DaemonJob]{
+		Edits: p.suspendOrResume(o), Delete: o.stale, Events: p.events(o, d, status),
+		RequeueAfter: lifecycle.Soonest(o.requeueAfter, p.nextTimer(status)),
 	}
-	plan.Edits = p.suspendOrResume(nodes)
-	plan.Delete = nodes.stale
-	plan.Events = p.events(status, nodes, decision)
-	plan.RequeueAfter = lifecycle.Soonest(nodes.requeueAfter, p.nextTimer(status))
-	return plan
+	if d.starts {
+		plan.Children = p.start(o)
+	}
+	return p.withStatus(plan, status)
 }
 
 // pass is the input of one call of Plan; its methods are the steps.
@@ -56,21 +51,20 @@ type pass struct {
 	now  metav1.Time              // to the second, as the API keeps it
 }
 
-// planStatus returns a plan that writes a status; an empty plan if the status is the recorded one. A status that differs only in counts
-// is written up to statusDelay later.
-func (p *pass) planStatus(status v1alpha1.DaemonJobStatus) builder.Plan[*v1alpha1.DaemonJob] {
-	before := p.job.Status
+// withStatus adds a status to a plan, if it differs from the recorded one.
+func (p *pass) withStatus(
+	plan builder.Plan[*v1alpha1.DaemonJob], status v1alpha1.DaemonJobStatus,
+) builder.Plan[*v1alpha1.DaemonJob] {
+	last := &p.job.Status
 	status.ObservedGeneration = p.job.Generation
-	if equality.Semantic.DeepEqual(status, before) {
-		return builder.Plan[*v1alpha1.DaemonJob]{}
+	change := func() *v1alpha1.DaemonJob {
+		changed := *p.job
+		changed.Status = status
+		return &changed
 	}
-	changed := *p.job
-	changed.Status = status
-	plan := builder.Plan[*v1alpha1.DaemonJob]{Status: &changed}
-	if before.State == status.State && before.Retry == status.Retry && !lifecycle.IsTransition(before.Conditions, status.Conditions) {
-		plan.StatusCanWait = statusDelay
-	}
-	return plan
+	return lifecycle.WithStatus(plan, last, &status, change, statusDelay, func() bool {
+		return last.State == status.State && last.Retry == status.Retry && !lifecycle.IsTransition(last.Conditions, status.Conditions)
+	})
 }
 
 // nextTimer returns the time until the deadline, or until the TTL of a job that has ended expires. 0: it has neither.
@@ -80,7 +74,7 @@ func (p *pass) nextTimer(status v1alpha1.DaemonJobStatus) time.Duration {
 	}
 	ttl := lifecycle.Expiry(status.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
 	if ttl.Due {
-		return recordingDelay // the end must be recorded first
+		return lifecycle.Later // the end must be recorded first
 	}
 	return ttl.Left
 }

@@ -24,17 +24,17 @@ const (
 )
 
 // status returns the status that follows from the observed nodes and the decision.
-func (p *pass) status(nodes *observed, d decision) v1alpha1.DaemonJobStatus {
+func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 	status := p.last
-	status.State = p.state(nodes, d)
+	status.State = p.state(o, d)
 	status.Paused = d.paused
-	status.Suspended = int32(nodes.suspended())
-	status.Active, status.Waiting, status.Skipped = int32(nodes.active())-status.Suspended, int32(len(nodes.blocked)), 0
-	status.Succeeded, status.Failed = int32(len(nodes.succeeded)), int32(len(nodes.failed))
-	status.Desired = int32(nodes.desired())
-	if nodes.changed {
-		status.SucceededNodes, status.FailedNodes = hostlist.Format(nodes.succeeded), hostlist.Format(nodes.failed)
-		status.Failures = lastFailures(p.last.Failures, nodes)
+	status.Suspended = int32(o.suspended())
+	status.Active, status.Waiting, status.Skipped = int32(o.active())-status.Suspended, int32(len(o.blocked)), 0
+	status.Succeeded, status.Failed = int32(len(o.succeeded)), int32(len(o.failed))
+	status.Desired = int32(o.desired())
+	if o.changed {
+		status.SucceededNodes, status.FailedNodes = hostlist.Format(o.succeeded), hostlist.Format(o.failed)
+		status.Failures = lastFailures(p.last.Failures, o)
 	}
 	switch {
 	case d.reason == v1alpha1.ReasonSuspended, d.reason == v1alpha1.ReasonInvalidSpec && p.job.Spec.Suspend:
@@ -45,17 +45,17 @@ func (p *pass) status(nodes *observed, d decision) v1alpha1.DaemonJobStatus {
 		status.ActiveSince = cmp.Or(status.ActiveSince, p.now.DeepCopy())
 	}
 	if d.ends() {
-		status.CompletionTime = p.completionTime(status.StartTime, nodes, d)
+		status.CompletionTime = p.completionTime(status.StartTime, o, d)
 		status.Active, status.Suspended, status.Waiting = 0, 0, 0
 		status.Skipped = status.Desired - status.Succeeded - status.Failed
 	}
-	p.setConditions(&status, nodes, d)
+	p.setConditions(&status, o, d)
 	return status
 }
 
 // state returns the job's state in one word.
-func (p *pass) state(nodes *observed, d decision) v1alpha1.State {
-	started := nodes.active()+nodes.ended() > 0
+func (p *pass) state(o *observed, d decision) v1alpha1.State {
+	started := o.active()+o.ended() > 0
 	switch {
 	case d.ends():
 		return d.end
@@ -73,22 +73,22 @@ func (p *pass) state(nodes *observed, d decision) v1alpha1.State {
 }
 
 // completionTime returns when the last Job ended, if that ended the job; this pass only observes it later.
-func (p *pass) completionTime(start *metav1.Time, nodes *observed, d decision) *metav1.Time {
+func (p *pass) completionTime(start *metav1.Time, o *observed, d decision) *metav1.Time {
 	lastJobEndedIt := d.reason == v1alpha1.ReasonSucceeded || d.reason == v1alpha1.ReasonJobFailed
-	if lastJobEndedIt && nodes.lastEnd != nil && !nodes.lastEnd.Before(start) {
-		return nodes.lastEnd.DeepCopy()
+	if lastJobEndedIt && o.lastEnd != nil && !o.lastEnd.Before(start) {
+		return o.lastEnd.DeepCopy()
 	}
 	return p.now.DeepCopy()
 }
 
 // lastFailures adds new failures to the recorded ones that still hold, and keeps the last maxFailures.
-func lastFailures(recorded []v1alpha1.NodeFailure, nodes *observed) []v1alpha1.NodeFailure {
-	failed := make(map[string]bool, len(nodes.failed))
-	for _, node := range nodes.failed {
+func lastFailures(recorded []v1alpha1.NodeFailure, o *observed) []v1alpha1.NodeFailure {
+	failed := make(map[string]bool, len(o.failed))
+	for _, node := range o.failed {
 		failed[node] = true
 	}
 	failures := slices.DeleteFunc(slices.Clone(recorded), func(f v1alpha1.NodeFailure) bool { return !failed[f.Node] })
-	for _, f := range nodes.newFailures {
+	for _, f := range o.newFailures {
 		failures = append(failures, f.NodeFailure)
 	}
 	return failures[max(0, len(failures)-maxFailures):]
@@ -99,7 +99,7 @@ func (p *pass) conditions(status *v1alpha1.DaemonJobStatus) lifecycle.Conditions
 	return lifecycle.ConditionsOf(&status.Conditions, p.job.Generation, p.now)
 }
 
-func (p *pass) setConditions(status *v1alpha1.DaemonJobStatus, nodes *observed, d decision) {
+func (p *pass) setConditions(status *v1alpha1.DaemonJobStatus, o *observed, d decision) {
 	text := d.message
 	if len(status.Failures) > 0 && d.reason != v1alpha1.ReasonInvalidSpec {
 		text += ": " + message.List(status.Failures, describeFailure)
@@ -123,7 +123,7 @@ func (p *pass) setConditions(status *v1alpha1.DaemonJobStatus, nodes *observed, 
 	switch {
 	case p.job.Spec.Suspend && !d.ends():
 		conditions.Set(v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, "spec.suspend is true")
-	case isSuspended(status) && nodes.suspended() == 0:
+	case isSuspended(status) && o.suspended() == 0:
 		conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "no Job is suspended any more")
 	}
 }

@@ -19,32 +19,27 @@ func (p *pass) isSuspendedByUs(r run) bool {
 	return r.isSuspended() && (r.job.Annotations[AnnotationSuspended] != "" || isSuspended(&p.last))
 }
 
-// suspendOrResume edits running Jobs whose suspend differs from the spec's. A Job that someone else has suspended stays
-// suspended: the operator resumes only what it has suspended. It resumes a Job once the Job's old pods have ended, because the Job
-// controller would create new ones beside them.
-func (p *pass) suspendOrResume(nodes *observed) []builder.Edit {
+// suspendOrResume edits running Jobs whose suspend differs from the spec's. The operator resumes a Job once the Job's old pods have ended,
+// because the Job controller would create new ones beside them.
+func (p *pass) suspendOrResume(o *observed) []builder.Edit {
 	suspend := p.job.Spec.Suspend
 	var edits []builder.Edit
-	for _, r := range nodes.running {
-		switch {
-		case r.job.DeletionTimestamp != nil, r.isSuspended() == suspend:
-			continue
-		case !suspend && (!p.isSuspendedByUs(r) || nodes.pods.Unended(r.job) != nil):
-			continue
+	for _, r := range o.running {
+		if lifecycle.MaySuspendOrResume(r.job, suspend, p.isSuspendedByUs(r)) && (suspend || o.pods.Unended(r.job) == nil) {
+			edits = append(edits, lifecycle.SuspendOrResume(r.job, suspend, AnnotationSuspended))
 		}
-		edits = append(edits, lifecycle.SuspendOrResume(r.job, suspend, AnnotationSuspended))
 	}
 	return edits
 }
 
 // blockedResumes returns the nodes whose suspended Job can't be resumed yet, and the pod that it waits for.
-func (p *pass) blockedResumes(nodes *observed) []blocker {
+func (p *pass) blockedResumes(o *observed) []blocker {
 	if p.job.Spec.Suspend {
 		return nil
 	}
 	var blocked []blocker
-	for _, r := range nodes.running {
-		if pod := nodes.pods.Unended(r.job); pod != nil && p.isSuspendedByUs(r) {
+	for _, r := range o.running {
+		if pod := o.pods.Unended(r.job); pod != nil && p.isSuspendedByUs(r) {
 			blocked = append(blocked, blocker{r.node, pod.Name})
 		}
 	}

@@ -3,6 +3,8 @@ package fluxjob
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
@@ -10,7 +12,7 @@ import (
 )
 
 // events returns the events of the transitions from the recorded status to a new one.
-func (p *pass) events(after *v1alpha1.FluxJobStatus, o *observed, d decision) []events.Event {
+func (p *pass) events(o *observed, d decision, after *v1alpha1.FluxJobStatus) []events.Event {
 	before := &p.job.Status
 	var all []events.Event
 	if d.action == actionRun && p.ignoresChange(o) {
@@ -54,7 +56,8 @@ func (p *pass) events(after *v1alpha1.FluxJobStatus, o *observed, d decision) []
 			emit(e)
 		}
 	}
-	return append(all, p.priorityEvents(after)...)
+	limited := lifecycle.TransitionOf(before.Conditions, after.Conditions, v1alpha1.ConditionPriorityLimited)
+	return append(all, limited.Events(metav1.ConditionTrue, events.Warning)...)
 }
 
 // needsUser reports whether nothing happens until a user changes the job, its queue, or what blocks its MiniCluster.

@@ -3,7 +3,6 @@ package fluxjob
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -21,7 +20,7 @@ func Plan(job *v1alpha1.FluxJob, view builder.View) builder.Plan[*v1alpha1.FluxJ
 func planFor(m admission.Manager) builder.PlanFunc[*v1alpha1.FluxJob] {
 	return func(job *v1alpha1.FluxJob, view builder.View) builder.Plan[*v1alpha1.FluxJob] {
 		p := &pass{manager: m, job: job, now: metav1.NewTime(view.Now).Rfc3339Copy()}
-		return p.plan(p.observe(view))
+		return p.plan(view)
 	}
 }
 
@@ -33,7 +32,8 @@ type pass struct {
 }
 
 // plan is the whole decision: from what is observed to what is done.
-func (p *pass) plan(o *observed) builder.Plan[*v1alpha1.FluxJob] {
+func (p *pass) plan(view builder.View) builder.Plan[*v1alpha1.FluxJob] {
+	o := p.observe(view)
 	switch {
 	case p.job.DeletionTimestamp != nil:
 		return p.planTerminating()
@@ -42,7 +42,7 @@ func (p *pass) plan(o *observed) builder.Plan[*v1alpha1.FluxJob] {
 	}
 	d := p.decide(o)
 	status := p.status(o, d)
-	plan := builder.Plan[*v1alpha1.FluxJob]{Events: p.events(status, o, d), RequeueAfter: d.requeueAfter()}
+	plan := builder.Plan[*v1alpha1.FluxJob]{Events: p.events(o, d, status), RequeueAfter: d.requeueAfter()}
 	p.changeMiniCluster(&plan, o, d)
 	return p.withStatus(plan, status)
 }
@@ -52,16 +52,14 @@ func (p *pass) plan(o *observed) builder.Plan[*v1alpha1.FluxJob] {
 func (p *pass) withStatus(plan builder.Plan[*v1alpha1.FluxJob], s *v1alpha1.FluxJobStatus) builder.Plan[*v1alpha1.FluxJob] {
 	s.ObservedGeneration = p.job.Generation
 	s.Runs = 0 // the former name of Attempts
-	if equality.Semantic.DeepEqual(s, &p.job.Status) {
-		return plan
+	change := func() *v1alpha1.FluxJob {
+		changed := *p.job
+		changed.Status = *s
+		return &changed
 	}
-	changed := *p.job
-	changed.Status = *s
-	plan.Status = &changed
-	if len(plan.Events) == 0 && onlyPositionChanged(&p.job.Status, s) {
-		plan.StatusCanWait = statusDelay
-	}
-	return plan
+	return lifecycle.WithStatus(plan, &p.job.Status, s, change, statusDelay, func() bool {
+		return len(plan.Events) == 0 && onlyPositionChanged(&p.job.Status, s)
+	})
 }
 
 // requeueAfter returns the time until the next step that no event announces. 0: there is none.

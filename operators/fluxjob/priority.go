@@ -4,9 +4,7 @@ import (
 	"fmt"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
-	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // priorityQueue returns the queue in which the job's priority counts: the one whose quota it holds, else the one that it waits in. Nil: it
@@ -44,14 +42,4 @@ func (p *pass) setPriority(s *v1alpha1.FluxJobStatus, o *observed) {
 	p.conditions(s).Set(v1alpha1.ConditionPriorityLimited, true, v1alpha1.ReasonPriorityLimited,
 		fmt.Sprintf("spec.priority is %d, and FluxSetup %q lets jobs of namespace %q have at most %d, which counts instead",
 			*asked, p.priorityQueue(o).Name, p.job.Namespace, *s.Priority))
-}
-
-// priorityEvents returns an event if the priority is limited, and wasn't in the same way before.
-func (p *pass) priorityEvents(s *v1alpha1.FluxJobStatus) []events.Event {
-	after := lifecycle.Condition(s.Conditions, v1alpha1.ConditionPriorityLimited)
-	before := lifecycle.Condition(p.job.Status.Conditions, v1alpha1.ConditionPriorityLimited)
-	if before.Message == after.Message || after.Status == "" {
-		return nil
-	}
-	return []events.Event{events.Warning(after.Reason, after.Message)}
 }

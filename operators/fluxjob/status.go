@@ -176,8 +176,7 @@ func isQueued(c *v1alpha1.MiniCluster) bool {
 	return admitted.Status == metav1.ConditionFalse && admitted.Reason == v1alpha1.ReasonQueued
 }
 
-// setConditions sets the state and the conditions of a report. It removes Stalled only with the reason that this operator sets: the
-// builder sets and removes Stalled, too.
+// setConditions sets the state and the conditions of a report.
 func (p *pass) setConditions(s *v1alpha1.FluxJobStatus, r report) {
 	s.State = r.state
 	conditions := p.conditions(s)
@@ -197,10 +196,10 @@ func (p *pass) setConditions(s *v1alpha1.FluxJobStatus, r report) {
 		conditions.Conclude()
 		return
 	}
-	set(events.ConditionReady, r.ready)
 	if r.requested.holds {
-		conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
+		set(events.ConditionReady, r.ready)
+		conditions.RemoveInvalid()
 	} else {
-		conditions.Set(events.ConditionStalled, true, r.requested.reason, r.requested.message)
+		conditions.Stall(r.requested.reason, r.requested.message)
 	}
 }

@@ -3,20 +3,19 @@ package jobflow
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 	"github.com/armature-dev/armature/operators/jobflow/internal/when"
 )
 
 // decision is how a flow continues, beside the states of its nodes.
 type decision struct {
-	start    []builder.Child // the Jobs to create
-	blockers []blocker
+	start []builder.Child // the Jobs to create
 
 	stopped     bool   // the flow was stopped before its end, in this pass or before
 	stopReason  string // set if it is stopped in this pass
@@ -25,7 +24,6 @@ type decision struct {
 
 	causes    []int32 // 1 + the node because of which a node is skipped, as far as that is known
 	evaluated uint64  // the cost of the expressions that were evaluated
-	urgent    bool    // the next step needs the status, so it can't be written later
 }
 
 // blocker is why a node can't start until someone acts.
@@ -35,26 +33,37 @@ type blocker struct {
 
 func (b blocker) String() string { return fmt.Sprintf("flow %q %s", b.node, b.message) }
 
-// decide skips or starts each node that hasn't ended, once its dependencies have. Its time is linear in nodes and edges.
-func (p *pass) decide() {
+// decide returns how a flow continues: whether it is stopped, and which nodes are skipped or start.
+func (p *pass) decide(o *observed) *decision {
+	d := &decision{stopped: p.wasStopped()}
+	p.stop(o, d)
+	if p.isValid() {
+		p.decideFlows(o, d)
+		p.decideFinally(o, d)
+	}
+	return d
+}
+
+// decideFlows skips or starts each node that hasn't ended, once its dependencies have. Its time is linear in nodes and edges.
+func (p *pass) decideFlows(o *observed, d *decision) {
 	var ready []int32
 	for _, n := range p.Order {
 		i := int(n)
 		switch {
-		case i >= p.NumFlows, p.States[i].HasEnded(), p.States[i] == record.Running && p.jobs[i] != nil:
+		case i >= p.NumFlows, p.States[i].HasEnded(), p.States[i] == record.Running && o.jobs[i] != nil:
 			continue
 		case !p.canBeDecided(i): // also of a node whose items run, because its list may not be read yet
 			continue
 		}
 		if p.States[i] == record.Pending {
-			if p.evaluated >= costOfPass {
-				p.startReady(ready)
+			if d.evaluated >= costOfPass {
+				p.startReady(o, d, ready)
 				ready = nil
-				if p.givesWay() {
+				if p.givesWay(d) {
 					break
 				}
 			}
-			yes, message := p.isReady(i)
+			yes, message := p.isReady(d, i)
 			if !yes {
 				if message != "" {
 					p.end(i, record.Skipped, finding{message: message})
@@ -63,7 +72,7 @@ func (p *pass) decide() {
 			}
 			if !p.isAllowanceRecorded(i) {
 				p.urgent = true
-				p.requeueIn(stepDelay)
+				p.requeueIn(lifecycle.Shortly)
 				continue
 			}
 		}
@@ -71,9 +80,9 @@ func (p *pass) decide() {
 			ready = append(ready, n)
 			continue
 		}
-		p.run(i) // all items may have ended, and then this pass decides the dependents
+		p.run(o, d, i) // all items may have ended, and then this pass decides the dependents
 	}
-	p.startReady(ready)
+	p.startReady(o, d, ready)
 	p.lookForTemplates()
 }
 
@@ -82,12 +91,12 @@ const costOfPass = 250_000
 
 // givesWay reports whether the pass leaves further expressions to the next one: after [costOfPass], unless it has decided nothing yet.
 // Then the next pass would only evaluate the same expressions.
-func (p *pass) givesWay() bool {
-	if p.evaluated < costOfPass || p.ended == 0 && len(p.start) == 0 {
+func (p *pass) givesWay(d *decision) bool {
+	if d.evaluated < costOfPass || p.ended == 0 && len(d.start) == 0 {
 		return false
 	}
 	p.urgent = true // the next pass continues from the record
-	p.requeueIn(stepDelay)
+	p.requeueIn(lifecycle.Shortly)
 	return true
 }
 
@@ -105,20 +114,20 @@ func (p *pass) canBeDecided(i int) bool {
 }
 
 // isReady reports whether a node that can be decided starts. message is why it is skipped; without one, it has failed.
-func (p *pass) isReady(i int) (ready bool, message string) {
+func (p *pass) isReady(d *decision, i int) (ready bool, message string) {
 	if p.spec.FailFast && p.failure >= 0 {
 		return false, fmt.Sprintf("not started: %s failed, and failFast is set", p.nameOf(p.failure))
 	}
 	if x := p.Whens[int32(i)]; x != nil {
-		return p.evaluate(i, x, "")
+		return p.evaluate(d, i, x, "")
 	}
 	dependencies := p.Dependencies(i)
 	blocking := slices.IndexFunc(dependencies, func(d int32) bool { return !p.passed(int(d)) })
 	if blocking < 0 {
 		return true, ""
 	}
-	cause := p.causeOf(int(dependencies[blocking]))
-	p.causes[i] = int32(cause) + 1
+	cause := p.causeOf(d, int(dependencies[blocking]))
+	d.causes[i] = int32(cause) + 1
 	if p.States[cause] == record.Failed {
 		return false, fmt.Sprintf("not started: %s failed", p.Names[cause])
 	}
@@ -126,12 +135,12 @@ func (p *pass) isReady(i int) (ready bool, message string) {
 }
 
 // causeOf returns the node because of which a node is skipped: one that failed, or was skipped by its own expression.
-func (p *pass) causeOf(i int) int {
-	if p.causes == nil {
-		p.causes = make([]int32, p.Size())
+func (p *pass) causeOf(d *decision, i int) int {
+	if d.causes == nil {
+		d.causes = make([]int32, p.Size())
 	}
 	var path []int
-	for p.causes[i] == 0 {
+	for d.causes[i] == 0 {
 		path = append(path, i)
 		next := -1
 		if p.States[i] == record.Skipped && p.Whens[int32(i)] == nil {
@@ -143,22 +152,22 @@ func (p *pass) causeOf(i int) int {
 			}
 		}
 		if next < 0 {
-			p.causes[i] = int32(i) + 1
+			d.causes[i] = int32(i) + 1
 			break
 		}
 		i = next
 	}
 	for _, at := range path {
-		p.causes[at] = p.causes[i]
+		d.causes[at] = d.causes[i]
 	}
-	return int(p.causes[i]) - 1
+	return int(d.causes[i]) - 1
 }
 
 // evaluate evaluates the expression of a node, and returns what isReady does. A node whose expression can't be evaluated has failed.
-func (p *pass) evaluate(i int, x *when.Expression, state v1alpha1.State) (ready bool, message string) {
+func (p *pass) evaluate(d *decision, i int, x *when.Expression, state v1alpha1.State) (ready bool, message string) {
 	jobs := map[string]when.Job{}
 	operands := p.Operands(i, x)
-	p.evaluated += p.Cost(x, operands)
+	d.evaluated += p.Cost(x, operands)
 	for _, d := range operands {
 		job := p.endOfNode(int(d))
 		if x.NeedsOutputs() {
@@ -182,18 +191,18 @@ func (p *pass) evaluate(i int, x *when.Expression, state v1alpha1.State) (ready 
 }
 
 // run starts a node that is ready, unless something prevents it for the time being.
-func (p *pass) run(i int) {
+func (p *pass) run(o *observed, d *decision, i int) {
 	switch {
 	case p.spec.Suspend:
 	case p.node(i).ForEach != nil:
-		p.forEach(i)
+		p.forEach(o, d, i)
 	case p.States[i] == record.Running: // it has Jobs of items
 		p.block(i, v1alpha1.ReasonEditRefused, "was started with forEach: items that haven't started wait until you restore it")
 		if r := p.items[i]; r != nil {
 			p.endItems(i, r)
 		}
-	case p.waitsForPods(i, -1):
-	case p.mayStart():
+	case p.waitsForPods(o, i, -1):
+	case p.mayStart(d):
 		template, ok := p.template(i)
 		if !ok {
 			return
@@ -203,19 +212,19 @@ func (p *pass) run(i int) {
 			p.end(i, record.Failed, finding{message: err.Error()})
 			return
 		}
-		p.start = append(p.start, builder.Want(job, builder.CreateOnly()))
+		d.start = append(d.start, builder.Want(job, builder.CreateOnly()))
 		p.active++
 	}
 }
 
 // startReady starts nodes that are ready, first those with dependencies: branches that have begun end before others begin.
-func (p *pass) startReady(ready []int32) {
+func (p *pass) startReady(o *observed, d *decision, ready []int32) {
 	for _, comesAfter := range []bool{true, false} {
 		for _, n := range ready {
 			if i := int(n); (len(p.Dependencies(i)) > 0) == comesAfter {
-				p.run(i)
+				p.run(o, d, i)
 				if p.States[i].HasEnded() {
-					p.requeueIn(stepDelay) // it has failed, so its dependents can be decided
+					p.requeueIn(lifecycle.Shortly) // it has failed, so its dependents can be decided
 				}
 			}
 		}
@@ -227,9 +236,9 @@ func (p *pass) startReady(ready []int32) {
 const maxStarts = 16
 
 // mayStart reports whether one Job more may be started.
-func (p *pass) mayStart() bool {
-	if p.HasDependencies() && len(p.start) >= maxStarts {
-		p.requeueIn(time.Millisecond)
+func (p *pass) mayStart(d *decision) bool {
+	if p.HasDependencies() && len(d.start) >= maxStarts {
+		p.requeueIn(lifecycle.Soon)
 		return false
 	}
 	return p.spec.Parallelism == nil || p.active < int(*p.spec.Parallelism)
@@ -242,8 +251,8 @@ func (p *pass) block(i int, reason, message string) {
 }
 
 // waitsForPods reports whether a node or an item waits for a pod of an earlier Job before it gets its Job.
-func (p *pass) waitsForPods(i, item int) bool {
-	pod := p.leftover[slot{p.Names[i], item}]
+func (p *pass) waitsForPods(o *observed, i, item int) bool {
+	pod := o.leftover[slot{p.Names[i], item}]
 	if pod != nil {
 		p.waitFor(i, pod)
 	}

@@ -7,7 +7,7 @@
 //	setup.go    which events run a plan, and what the plan reads in its view
 //	plan.go     Plan: from the view to the builder's plan
 //	observe.go  the state of each node, from its Job, the Job's pods, and the record
-//	decide.go   which nodes are skipped, which wait, and which start
+//	decide.go   whether the flow is stopped; which nodes are skipped, which wait, and which start
 //	status.go   the status and its conditions
 //
 // Internal packages have what a pass only uses: internal/graph compiles and validates the spec, with the expressions of internal/when;

@@ -14,11 +14,11 @@ import (
 
 // setEditRefused sets the condition EditRefused if an edit has no effect, because it is one of nodes that have started. It does so in the
 // first pass of a generation only.
-func (p *pass) setEditRefused(status *v1alpha1.JobFlowStatus) {
+func (p *pass) setEditRefused(o *observed, status *v1alpha1.JobFlowStatus) {
 	if p.flow.Status.ObservedGeneration == p.flow.Generation || p.flow.Status.StartTime == nil {
 		return
 	}
-	refused := p.editsOfStarted()
+	refused := p.editsOfStarted(o)
 	if len(refused) == 0 {
 		p.conditions(status).Remove(v1alpha1.ConditionEditRefused)
 		return
@@ -28,7 +28,7 @@ func (p *pass) setEditRefused(status *v1alpha1.JobFlowStatus) {
 }
 
 // editsOfStarted returns the edits of nodes that have started.
-func (p *pass) editsOfStarted() []graph.Problem {
+func (p *pass) editsOfStarted(o *observed) []graph.Problem {
 	const why = "it has been started, and stays as it was then; the change takes effect only if a retry runs it again"
 	var refused []graph.Problem
 	for i := range p.Names {
@@ -36,7 +36,7 @@ func (p *pass) editsOfStarted() []graph.Problem {
 			continue
 		}
 		is := record.Digest(p.node(i))
-		was := p.startedAs(i)
+		was := p.startedAs(o, i)
 		switch {
 		case was != "":
 			for _, name := range record.ChangedFields(was, is) {
@@ -63,13 +63,13 @@ func (p *pass) editsOfStarted() []graph.Problem {
 }
 
 // startedAs returns the digest of what a node was started with; empty if it has no Job.
-func (p *pass) startedAs(i int) string {
-	if job := p.jobs[i]; job != nil {
+func (p *pass) startedAs(o *observed, i int) string {
+	if job := o.jobs[i]; job != nil {
 		return job.Annotations[AnnotationStartedAs]
 	}
 	if r := p.items[i]; r != nil {
 		for item := range r.States {
-			if job := p.itemJobs[itemKey{i, item}]; job != nil {
+			if job := o.itemJobs[itemKey{i, item}]; job != nil {
 				return job.Annotations[AnnotationStartedAs]
 			}
 		}

@@ -22,48 +22,44 @@ func planTerminating(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1
 	status := copyOf(&flow.Status)
 	status.State = v1alpha1.StateTerminating
 	p.conditions(status).Terminate("JobFlow")
-	return p.planStatus(status)
+	return p.withStatus(builder.Plan[*v1alpha1.JobFlow]{}, status)
 }
 
 // planEnded returns the plan of a flow whose end is recorded: it creates no Job, deletes those that aren't retained, and deletes the
 // JobFlow once ttlSecondsAfterFinished have passed.
 func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 	status := copyOf(&p.last)
-	expiry := lifecycle.Expiry(status.CompletionTime, p.spec.TTLSecondsAfterFinished, p.view.Now)
+	expiry := lifecycle.Expiry(status.CompletionTime, p.spec.TTLSecondsAfterFinished, p.now.Time)
 	if expiry.Due {
 		return builder.Plan[*v1alpha1.JobFlow]{DeleteOwner: true}
 	}
 	p.conditions(status).Conclude()
 	p.requeueIn(expiry.Left)
-	p.findJobs()
+	o := p.findJobs()
 	isEdited := p.flow.Status.ObservedGeneration != p.flow.Generation
 	if isEdited {
 		p.Record.Write(status) // by the indexes of the edited spec
 	}
-	plan := p.planStatus(status)
-	if plan.Delete = p.unretainedJobs(); plan.Delete == nil {
-		plan.Delete = p.expiredJobs()
+	var plan builder.Plan[*v1alpha1.JobFlow]
+	if plan.Delete = p.unretainedJobs(o); plan.Delete == nil {
+		plan.Delete = p.expiredJobs(o)
 	}
 	plan.RequeueAfter = p.requeueAfter
 	if isEdited {
 		plan.Events = []events.Event{p.changeIgnored()}
 	}
-	return plan
+	return p.withStatus(plan, status)
 }
 
-// endedUnderFormerOperator reports whether a flow ended under jobflow-operator, the former operator of the kind: its status has only a
-// state. This operator writes no status without an observedGeneration.
-func endedUnderFormerOperator(flow *v1alpha1.JobFlow) bool {
-	s := &flow.Status
-	return (s.State == v1alpha1.StateSucceed || s.State == v1alpha1.StateFailed) &&
-		s.ObservedGeneration == 0 && s.StartTime == nil && s.CompletionTime == nil && len(s.Conditions) == 0
+func endedUnderFormerOperator(s *v1alpha1.JobFlowStatus) bool {
+	return lifecycle.EndedUnderFormerOperator(s.State, s.ObservedGeneration, s.StartTime, s.CompletionTime, s.Conditions)
 }
 
 // planTakeover returns the plan that records the end of a flow of the former operator, so that none of it runs again. Jobs that still
 // exist determine how their nodes have ended. In a failed flow, a node without a Job was never started if another one is known to have
 // failed.
 func (p *pass) planTakeover() builder.Plan[*v1alpha1.JobFlow] {
-	p.observe()
+	o := p.observe()
 	as, why := record.Succeeded, "it had ended before this operator took the flow over, and its Job is gone"
 	switch {
 	case p.flow.Status.State == v1alpha1.StateSucceed:
@@ -73,22 +69,22 @@ func (p *pass) planTakeover() builder.Plan[*v1alpha1.JobFlow] {
 		as, why = record.Failed, "the flow had failed before this operator took it over, and its Jobs are gone"
 	}
 	for i := range p.States {
-		if !p.States[i].HasEnded() && p.jobs[i] == nil {
+		if !p.States[i].HasEnded() && o.jobs[i] == nil {
 			p.end(i, as, finding{message: why})
 		}
 	}
 	p.urgent = true
-	return p.plan()
+	return p.plan(o, &decision{})
 }
 
 // unretainedJobs returns the Jobs that spec.jobRetention doesn't keep once the flow has ended. A Job whose pods have succeeded is kept
 // until it has its condition.
-func (p *pass) unretainedJobs() []client.Object {
+func (p *pass) unretainedJobs(o *observed) []client.Object {
 	if p.spec.JobRetention == "" || p.spec.JobRetention == v1alpha1.RetainAll {
 		return nil
 	}
 	var jobs []client.Object
-	p.eachJob(func(job *batchv1.Job) {
+	p.eachJob(o, func(job *batchv1.Job) {
 		o := outcome.Of(job)
 		keep := o.Phase == outcome.Running || (o.Phase == outcome.Failed && p.spec.JobRetention == v1alpha1.RetainFailed)
 		if !keep && job.DeletionTimestamp == nil {
@@ -100,7 +96,7 @@ func (p *pass) unretainedJobs() []client.Object {
 
 // expiredJobs returns the Jobs whose template's ttlSecondsAfterFinished has passed, and whose end was recorded before this pass. The Jobs
 // themselves don't have the field: Kubernetes could delete them before their end is recorded, and the node would run a second time.
-func (p *pass) expiredJobs() []client.Object {
+func (p *pass) expiredJobs(o *observed) []client.Object {
 	var jobs []client.Object
 	check := func(job *batchv1.Job, isRecorded func() bool) {
 		ttl, ok := ttlOf(job)
@@ -111,28 +107,28 @@ func (p *pass) expiredJobs() []client.Object {
 		if o.Phase == outcome.Running {
 			return
 		}
-		expiry := lifecycle.Expiry(o.Ended, &ttl, p.view.Now)
+		expiry := lifecycle.Expiry(o.Ended, &ttl, p.now.Time)
 		switch {
 		case expiry.Due && isRecorded():
 			jobs = append(jobs, job)
 		case expiry.Due:
-			p.requeueIn(recordingDelay)
+			p.requeueIn(lifecycle.Later)
 		default:
 			p.requeueIn(expiry.Left)
 		}
 	}
-	for i, job := range p.jobs {
+	for i, job := range o.jobs {
 		if job != nil {
 			check(job, func() bool { return p.recorded.States[i].HasEnded() })
 		}
 	}
-	for _, key := range p.sortedItemJobs() {
-		check(p.itemJobs[key], func() bool { return p.isItemRecorded(key) })
+	for _, key := range p.sortedItemJobs(o) {
+		check(o.itemJobs[key], func() bool { return p.isItemRecorded(key) })
 	}
-	for _, job := range p.former {
+	for _, job := range o.former {
 		check(job, func() bool { return true })
 	}
-	for _, d := range p.removed {
+	for _, d := range o.removed {
 		check(d.job, func() bool { return p.isRemovedRecorded(record.HashName(d.name)) })
 	}
 	return jobs
@@ -172,19 +168,19 @@ func ttlOf(job *batchv1.Job) (int32, bool) {
 }
 
 // eachJob visits all of the flow's Jobs.
-func (p *pass) eachJob(visit func(*batchv1.Job)) {
-	for _, job := range p.jobs {
+func (p *pass) eachJob(o *observed, visit func(*batchv1.Job)) {
+	for _, job := range o.jobs {
 		if job != nil {
 			visit(job)
 		}
 	}
-	for _, key := range p.sortedItemJobs() {
-		visit(p.itemJobs[key])
+	for _, key := range p.sortedItemJobs(o) {
+		visit(o.itemJobs[key])
 	}
-	for _, job := range p.former {
+	for _, job := range o.former {
 		visit(job)
 	}
-	for _, d := range p.removed {
+	for _, d := range o.removed {
 		visit(d.job)
 	}
 }

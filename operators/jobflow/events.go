@@ -23,11 +23,14 @@ func (p *pass) events(status *v1alpha1.JobFlowStatus) []events.Event {
 		all = append(all, events.Normal(v1alpha1.ReasonRetried, fmt.Sprintf("retry %d runs what failed or never ran; %s had succeeded",
 			status.Retry, message.Count(int(before.Counts.Succeeded), "flow"))))
 	}
-	all = append(all, conditionEvents(before, status, v1alpha1.ConditionSuspended, metav1.ConditionTrue, events.Normal)...)
-	all = append(all, conditionEvents(before, status, v1alpha1.ConditionSuspended, metav1.ConditionFalse, events.Normal)...)
-	all = append(all, conditionEvents(before, status, v1alpha1.ConditionStopped, metav1.ConditionTrue, events.Warning)...)
-	all = append(all, conditionEvents(before, status, v1alpha1.ConditionEditRefused, metav1.ConditionTrue, events.Warning)...)
-	all = append(all, p.blockerEvents(before, status)...)
+	change := func(kind string) lifecycle.Transition {
+		return lifecycle.TransitionOf(before.Conditions, status.Conditions, kind)
+	}
+	all = append(all, change(v1alpha1.ConditionSuspended).Events(metav1.ConditionTrue, events.Normal)...)
+	all = append(all, change(v1alpha1.ConditionSuspended).Events(metav1.ConditionFalse, events.Normal)...)
+	all = append(all, change(v1alpha1.ConditionStopped).Events(metav1.ConditionTrue, events.Warning)...)
+	all = append(all, change(v1alpha1.ConditionEditRefused).Events(metav1.ConditionTrue, events.Warning)...)
+	all = append(all, p.blockerEvents(change(events.ConditionReady))...)
 	all = append(all, p.failureEvents()...)
 	if status.CompletionTime == nil {
 		return all
@@ -39,26 +42,14 @@ func (p *pass) events(status *v1alpha1.JobFlowStatus) []events.Event {
 	return append(all, events.Warning(v1alpha1.ReasonFailed, ready.Message))
 }
 
-// conditionEvents returns an event with the reason and the message of a condition that has changed to a value, or changed its message.
-func conditionEvents(
-	before, after *v1alpha1.JobFlowStatus, kind string, value metav1.ConditionStatus, event func(reason, note string) events.Event,
-) []events.Event {
-	was, is := lifecycle.Condition(before.Conditions, kind), lifecycle.Condition(after.Conditions, kind)
-	if is.Status != value || (was.Status == value && was.Message == is.Message) {
-		return nil
-	}
-	return []events.Event{event(is.Reason, is.Message)}
-}
-
 // blockerEvents returns one event for each reason of blockers, or for an invalid spec, if the condition Ready has changed.
-func (p *pass) blockerEvents(before, after *v1alpha1.JobFlowStatus) []events.Event {
-	was, is := lifecycle.Condition(before.Conditions, events.ConditionReady), lifecycle.Condition(after.Conditions, events.ConditionReady)
-	isEdited := is.Reason == v1alpha1.ReasonInvalidSpec && p.flow.Generation != before.ObservedGeneration
-	if was.Reason == is.Reason && was.Message == is.Message && !isEdited {
-		return nil
+func (p *pass) blockerEvents(ready lifecycle.Transition) []events.Event {
+	isInvalid := ready.After.Reason == v1alpha1.ReasonInvalidSpec
+	if isInvalid && !p.isValid() {
+		return lifecycle.Refused(p.flow.Status.Conditions, p.flow.Generation, ready.After.Reason, ready.After.Message)
 	}
-	if is.Reason == v1alpha1.ReasonInvalidSpec && !p.isValid() {
-		return []events.Event{events.Warning(is.Reason, is.Message)}
+	if isEdited := p.flow.Generation != p.flow.Status.ObservedGeneration; !ready.IsTextNew() && !(isInvalid && isEdited) {
+		return nil
 	}
 	var all []events.Event
 	for _, reason := range []string{
@@ -79,27 +70,25 @@ func (p *pass) blockerEvents(before, after *v1alpha1.JobFlowStatus) []events.Eve
 
 // failureEvents returns an event for each node that has failed in this pass: for the first few, and one that counts the rest.
 func (p *pass) failureEvents() []events.Event {
-	var all []events.Event
-	more := 0
+	var failed []int
 	for i, s := range p.States {
-		switch {
-		case s != record.Failed || (i < len(p.recorded.States) && p.recorded.States[i] == record.Failed):
-		case len(all) == message.MaxListed:
-			more++
-		default:
-			note := failure(p.nameOf(i), p.findings[i].message)
-			if p.mayFail(i) {
-				note += " (allowFailure: it doesn't fail the JobFlow)"
-			}
-			event := events.Warning(v1alpha1.ReasonJobFailed, message.CutJSON(note, maxMessage))
-			if job := p.findings[i].job; job != nil {
-				event = event.About(job)
-			}
-			all = append(all, event)
+		if s == record.Failed && (i >= len(p.recorded.States) || p.recorded.States[i] != record.Failed) {
+			failed = append(failed, i)
 		}
 	}
-	if more > 0 {
-		all = append(all, events.Warning(v1alpha1.ReasonJobFailed, fmt.Sprintf("and %d more", more)))
+	return lifecycle.EventsOfFirst(failed, p.failureEvent, func(n int) events.Event {
+		return events.Warning(v1alpha1.ReasonJobFailed, fmt.Sprintf("and %d more", n))
+	})
+}
+
+func (p *pass) failureEvent(i int) events.Event {
+	note := failure(p.nameOf(i), p.findings[i].message)
+	if p.mayFail(i) {
+		note += " (allowFailure: it doesn't fail the JobFlow)"
 	}
-	return all
+	event := events.Warning(v1alpha1.ReasonJobFailed, message.CutJSON(note, maxMessage))
+	if job := p.findings[i].job; job != nil {
+		event = event.About(job)
+	}
+	return event
 }

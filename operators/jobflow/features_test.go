@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // nodeWhen returns a node with an expression.
@@ -263,7 +264,7 @@ func TestFinallyRunsWhateverHappened(t *testing.T) {
 	plan := s.step(failedJob("a"), completeJob("b"))
 	assert.Empty(t, plan.Children, "what it is told is put on record first")
 	assert.Zero(t, plan.StatusCanWait)
-	assert.Equal(t, stepDelay, plan.RequeueAfter)
+	assert.Equal(t, lifecycle.Shortly, plan.RequeueAfter)
 	plan = s.step(failedJob("a"), completeJob("b"))
 	assert.Equal(t, []string{"demo-notify", "demo-mourn"}, started(plan))
 	assert.Equal(t, "Failed", envOf(t, plan, 0, "FLOW_STATUS"))

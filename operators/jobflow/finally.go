@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -19,51 +20,51 @@ const (
 // decideFinally starts the nodes in finally, once all others have ended and their Jobs are gone or have ended, too. The status first
 // records the outcome that finally gets, and that holds from then on: after a crash, a pass may observe a Job of a node that an
 // earlier one has recorded as skipped.
-func (p *pass) decideFinally() {
+func (p *pass) decideFinally(o *observed, d *decision) {
 	if p.Size() == p.NumFlows || !p.haveEnded(p.States) || p.spec.Suspend {
 		return
 	}
 	if p.last.Outcome == nil {
-		p.outcome = p.outcomeOfFlows()
+		d.outcome = p.outcomeOfFlows(d)
 	}
 	if p.last.Outcome == nil || !p.haveEnded(p.recorded.States) {
 		p.urgent = true
-		p.requeueIn(stepDelay)
+		p.requeueIn(lifecycle.Shortly)
 		return
 	}
-	if p.waitsForStopped() || p.finallyWaitsForPods() {
+	if p.waitsForStopped(o, d) || p.finallyWaitsForPods(o, d) {
 		return
 	}
 	for i := p.NumFlows; i < p.Size(); i++ {
-		if p.States[i].HasEnded() || (p.States[i] == record.Running && p.jobs[i] != nil) {
+		if p.States[i].HasEnded() || (p.States[i] == record.Running && o.jobs[i] != nil) {
 			continue
 		}
 		if x := p.Whens[int32(i)]; x != nil && p.States[i] == record.Pending {
-			if p.givesWay() {
+			if p.givesWay(d) {
 				return
 			}
-			if ready, message := p.evaluate(i, x, p.last.Outcome.State); !ready {
+			if ready, message := p.evaluate(d, i, x, p.last.Outcome.State); !ready {
 				if message != "" {
 					p.end(i, record.Skipped, finding{message: message})
 				}
 				continue
 			}
 		}
-		p.run(i)
+		p.run(o, d, i)
 	}
 }
 
 // waitsForStopped reports whether Jobs of a stopped flow still exist that must end before the flow continues.
-func (p *pass) waitsForStopped() bool {
+func (p *pass) waitsForStopped(o *observed, d *decision) bool {
 	waits := false
-	if p.stopped {
-		p.eachActiveFlowJob(func(*batchv1.Job) { waits = true })
+	if d.stopped {
+		p.eachActiveFlowJob(o, func(*batchv1.Job) { waits = true })
 	}
 	return waits
 }
 
 // outcomeOfFlows returns the outcome of all nodes but those in finally.
-func (p *pass) outcomeOfFlows() *v1alpha1.FlowsOutcome {
+func (p *pass) outcomeOfFlows(d *decision) *v1alpha1.FlowsOutcome {
 	var names []string
 	most := limitsFor(p.Size()).failureNames
 	for i := 0; i < p.NumFlows && len(names) < most; i++ {
@@ -72,7 +73,7 @@ func (p *pass) outcomeOfFlows() *v1alpha1.FlowsOutcome {
 		}
 	}
 	o := &v1alpha1.FlowsOutcome{State: v1alpha1.StateSucceed, Failed: strings.Join(names, ",")}
-	if reason, _ := p.flowsFailed(); reason != "" || p.stopped {
+	if reason, _ := p.flowsFailed(); reason != "" || d.stopped {
 		o.State = v1alpha1.StateFailed
 	}
 	return o
@@ -88,13 +89,13 @@ func (p *pass) finallyEnv() []corev1.EnvVar {
 }
 
 // finallyWaitsForPods reports whether finally waits for a pod of a stopped Job.
-func (p *pass) finallyWaitsForPods() bool {
-	if !p.stopped || p.firstLeftover == nil {
+func (p *pass) finallyWaitsForPods(o *observed, d *decision) bool {
+	if !d.stopped || o.firstLeftover == nil {
 		return false
 	}
 	for i := p.NumFlows; i < p.Size(); i++ {
 		if p.States[i] == record.Pending {
-			p.waitFor(i, p.firstLeftover)
+			p.waitFor(i, o.firstLeftover)
 		}
 	}
 	return true

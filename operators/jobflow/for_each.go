@@ -23,7 +23,7 @@ const noItems = "there are no items"
 type itemKey struct{ node, item int }
 
 // observeItems sets the states of the items of nodes whose end isn't recorded, from the record and the items' Jobs.
-func (p *pass) observeItems() {
+func (p *pass) observeItems(o *observed) {
 	p.items = map[int]*items.Run{}
 	for i := range p.flow.Status.Items {
 		s := &p.flow.Status.Items[i]
@@ -31,23 +31,23 @@ func (p *pass) observeItems() {
 			p.items[int(node)] = items.Read(s, p.retry != p.flow.Status.Retry)
 		}
 	}
-	for key, job := range p.itemJobs {
+	for key, job := range o.itemJobs {
 		if !p.States[key.node].HasRun() {
 			p.States[key.node] = record.Running
 		}
 		if r := p.items[key.node]; r != nil && key.item < len(r.States) { // otherwise forEach does it
-			p.observeItem(r, key.item, job)
+			p.observeItem(o, r, key.item, job)
 		}
 	}
 }
 
 // observeItem sets the state of an item from its Job.
-func (p *pass) observeItem(r *items.Run, item int, job *batchv1.Job) {
+func (p *pass) observeItem(o *observed, r *items.Run, item int, job *batchv1.Job) {
 	r.Started = true
 	if r.States[item].HasEnded() {
 		return
 	}
-	switch p.outcomeOf(job).Phase {
+	switch o.pods.Outcome(job, p.spec.EndOfJob).Phase {
 	case outcome.Running:
 		r.States[item] = record.Running
 		p.active++
@@ -79,7 +79,7 @@ func (p *pass) listOf(i int) (items.List, error) {
 }
 
 // forEach starts as many items of a node as may be active, and ends the node when all items have ended.
-func (p *pass) forEach(i int) {
+func (p *pass) forEach(o *observed, d *decision, i int) {
 	list, err := p.listOf(i)
 	if err != nil {
 		p.end(i, record.Failed, finding{message: "forEach: " + err.Error()})
@@ -104,12 +104,12 @@ func (p *pass) forEach(i int) {
 		r = items.NewRun(list)
 		p.items[i] = r
 		for item := range list.Values {
-			if job := p.itemJobs[itemKey{i, item}]; job != nil {
-				p.observeItem(r, item, job)
+			if job := o.itemJobs[itemKey{i, item}]; job != nil {
+				p.observeItem(o, r, item, job)
 			}
 		}
 	}
-	p.startItems(i, r, list.Values)
+	p.startItems(o, d, i, r, list.Values)
 	p.endItems(i, r)
 }
 
@@ -125,7 +125,7 @@ func (p *pass) fitsStatus(values int) bool {
 }
 
 // startItems starts as many items as may be active, in their order.
-func (p *pass) startItems(i int, r *items.Run, values []string) {
+func (p *pass) startItems(o *observed, d *decision, i int, r *items.Run, values []string) {
 	template, ok := p.template(i)
 	if !ok {
 		return
@@ -135,7 +135,7 @@ func (p *pass) startItems(i int, r *items.Run, values []string) {
 		free = int(*most) - r.Count(record.Running)
 	}
 	for item := range values {
-		if r.States[item] != record.Pending || free <= 0 || p.waitsForPods(i, item) || !p.mayStart() {
+		if r.States[item] != record.Pending || free <= 0 || p.waitsForPods(o, i, item) || !p.mayStart(d) {
 			continue
 		}
 		job, err := p.render(i, template, &itemEnv{item, values[item]})
@@ -143,7 +143,7 @@ func (p *pass) startItems(i int, r *items.Run, values []string) {
 			p.end(i, record.Failed, finding{message: err.Error()})
 			return
 		}
-		p.start = append(p.start, builder.Want(job, builder.CreateOnly()))
+		d.start = append(d.start, builder.Want(job, builder.CreateOnly()))
 		p.active++
 		free--
 	}
@@ -195,8 +195,8 @@ func (p *pass) recordedItems() []v1alpha1.ItemsStatus {
 }
 
 // sortedItemJobs returns the keys of itemJobs in their order.
-func (p *pass) sortedItemJobs() []itemKey {
-	return slices.SortedFunc(maps.Keys(p.itemJobs), func(a, b itemKey) int {
+func (p *pass) sortedItemJobs(o *observed) []itemKey {
+	return slices.SortedFunc(maps.Keys(o.itemJobs), func(a, b itemKey) int {
 		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.item, b.item))
 	})
 }

@@ -203,9 +203,9 @@ func TestForEachIsBounded(t *testing.T) {
 	assert.Equal(t, `spec.flows: Forbidden: there may be 100001 Jobs, more than 100000: forEach.fromOutput counts as 1000 each`, problems[0].String())
 
 	flow = makeFlow(producer, eachOf("a", "list"), eachOf("b", "list"))
-	p := &pass{Graph: graph.Compile(t.Context(), flow, 0), spec: &flow.Spec, observed: observed{
+	p := &pass{Graph: graph.Compile(t.Context(), flow, 0), spec: &flow.Spec,
 		lists: map[string]items.List{}, outputs: outputs.Set{"list": {Name: "list", Value: `["x","y"]`}},
-	}}
+	}
 	p.States = make([]record.State, 3)
 	a, err := p.listOf(1)
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // The status that says that a flow has ended causes no pass by itself.
@@ -17,10 +18,10 @@ func TestTheEndIsFollowedByWhatComesNext(t *testing.T) {
 		want   time.Duration
 	}{
 		"nothing":   {func(s *v1alpha1.JobFlowSpec) {}, 0},
-		"a retry":   {func(s *v1alpha1.JobFlowSpec) { s.Retry = 1 }, stepDelay},
-		"retention": {func(s *v1alpha1.JobFlowSpec) { s.JobRetention = v1alpha1.RetainNone }, stepDelay},
+		"a retry":   {func(s *v1alpha1.JobFlowSpec) { s.Retry = 1 }, lifecycle.Shortly},
+		"retention": {func(s *v1alpha1.JobFlowSpec) { s.JobRetention = v1alpha1.RetainNone }, lifecycle.Shortly},
 		"a TTL":     {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](27) }, 18 * time.Second},
-		"at once":   {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](0) }, stepDelay},
+		"at once":   {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](0) }, lifecycle.Shortly},
 	} {
 		s := &stepper{flow: makeFlow(node("a"))}
 		tt.change(&s.flow.Spec)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -29,46 +28,37 @@ func Plan(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobF
 	}
 	p := newPass(flow, view)
 	switch {
-	case endedUnderFormerOperator(flow):
+	case endedUnderFormerOperator(&flow.Status):
 		return p.planTakeover()
 	case p.last.CompletionTime != nil:
 		return p.planEnded()
 	}
 
-	p.observe()
-	p.inferEnds()
-	p.stop()
-	if p.isValid() {
-		p.decide()
-		p.decideFinally()
-	}
-	return p.plan()
+	o := p.observe()
+	p.inferEnds(o)
+	d := p.decide(o)
+	return p.plan(o, d)
 }
 
 // plan returns the plan of a flow that hasn't ended before this pass, once each node has its state.
-func (p *pass) plan() builder.Plan[*v1alpha1.JobFlow] {
-	edits := p.suspendOrResume()
-	status := p.status()
-	plan := p.planStatus(status)
-	plan.Children = p.start
-	plan.Edits = edits
-	plan.Delete = append(p.stoppedJobs(), p.expiredJobs()...)
-	plan.Events = p.events(status)
-	plan.RequeueAfter = p.requeueAfter
-	return plan
+func (p *pass) plan(o *observed, d *decision) builder.Plan[*v1alpha1.JobFlow] {
+	edits := p.suspendOrResume(o)
+	status := p.status(o, d)
+	plan := builder.Plan[*v1alpha1.JobFlow]{
+		Children: d.start, Edits: edits, Delete: append(p.stoppedJobs(o), p.expiredJobs(o)...), Events: p.events(status),
+	}
+	plan.RequeueAfter = p.requeueAfter // all steps before may have set it
+	return p.withStatus(plan, status)
 }
 
 const (
-	// stepDelay is the delay before the next pass if the next step needs what this pass records.
-	stepDelay = 10 * time.Millisecond
-	// recordingDelay is the same delay for steps that aren't urgent.
-	recordingDelay = time.Second
 	// statusDelay is how long a status that differs only in counts may wait to be written. The kind's schema is large, so writing a status
 	// takes the API server several times longer than creating a Job: flows side by side would slow each other.
 	statusDelay = time.Second
 )
 
-// pass is one call of Plan; its methods are the steps. The first group of fields is its input, and steps must not change it.
+// pass is one call of Plan; its methods are the steps. The first group of fields is its input, and steps must not change it. What the steps
+// find out beside the states of the nodes are values that they return: observed and decision.
 type pass struct {
 	flow  *v1alpha1.JobFlow
 	spec  *v1alpha1.JobFlowSpec
@@ -79,16 +69,18 @@ type pass struct {
 	*graph.Graph
 	recorded record.Record // the record before this pass
 
-	// The states of the nodes, which observe and decide change.
+	// The states of the nodes. Only these change from step to step.
 	record.Record
 	findings     map[int]finding
-	failure      int           // a node whose failure fails the flow, other than those in finally; -1 if there is none
-	ended        int           // number of nodes that have ended in this pass
-	active       int           // number of Jobs that haven't ended, with those to be created
-	requeueAfter time.Duration // 0: the next pass comes when something changes
-
-	observed
-	decision
+	blockers     []blocker
+	items        map[int]*items.Run    // the items of nodes with forEach, by index
+	lists        map[string]items.List // outputs that a forEach runs over, by node
+	outputs      outputs.Set           // what nodes wrote that other nodes read
+	failure      int                   // a node whose failure fails the flow, other than those in finally; -1 if there is none
+	ended        int                   // number of nodes that have ended in this pass
+	active       int                   // number of Jobs that haven't ended, with those to be created
+	requeueAfter time.Duration         // 0: the next pass comes when something changes
+	urgent       bool                  // the next step needs the status, so it can't be written later
 }
 
 // finding is what this pass has found out about a node, beside its state. A node that hasn't changed has none.
@@ -108,17 +100,13 @@ func newPass(flow *v1alpha1.JobFlow, view builder.View) *pass {
 		recorded: record.Read(&flow.Status, g.NameHashes, flow.Status.ObservedGeneration == flow.Generation),
 		findings: map[int]finding{},
 		failure:  -1,
-		observed: observed{
-			jobs:    make([]*batchv1.Job, g.Size()),
-			lists:   map[string]items.List{},
-			outputs: outputs.Of(flow.Status.Outputs),
-		},
+		lists:    map[string]items.List{},
+		outputs:  outputs.Of(flow.Status.Outputs),
 	}
 	if retry != flow.Status.Retry {
 		p.beginRetry()
 	}
 	p.Record = p.recorded.Clone()
-	p.stopped = p.wasStopped()
 	for i, s := range p.States {
 		if s == record.Failed && p.isFlow(i) && !p.mayFail(i) {
 			p.failure = i
@@ -128,23 +116,20 @@ func newPass(flow *v1alpha1.JobFlow, view builder.View) *pass {
 	return p
 }
 
-// planStatus returns a plan that writes a status; an empty plan if the status is the recorded one. A status that differs only in counts is
-// written up to statusDelay later.
-func (p *pass) planStatus(status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
+// withStatus adds a status to a plan, if it differs from the recorded one.
+func (p *pass) withStatus(plan builder.Plan[*v1alpha1.JobFlow], status *v1alpha1.JobFlowStatus) builder.Plan[*v1alpha1.JobFlow] {
 	clearFormerNames(status)
 	status.ObservedGeneration = p.flow.Generation
 	p.conditions(status).Observe()
 	sortConditions(status.Conditions)
-	if equality.Semantic.DeepEqual(status, &p.flow.Status) {
-		return builder.Plan[*v1alpha1.JobFlow]{}
+	change := func() *v1alpha1.JobFlow {
+		changed := *p.flow
+		changed.Status = *status
+		return &changed
 	}
-	changed := *p.flow
-	changed.Status = *status
-	plan := builder.Plan[*v1alpha1.JobFlow]{Status: &changed}
-	if !p.urgent && onlyCountsChanged(&p.flow.Status, status) {
-		plan.StatusCanWait = statusDelay
-	}
-	return plan
+	return lifecycle.WithStatus(plan, &p.flow.Status, status, change, statusDelay, func() bool {
+		return !p.urgent && onlyCountsChanged(&p.flow.Status, status)
+	})
 }
 
 // isValid reports whether the spec can be carried out.

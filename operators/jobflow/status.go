@@ -18,26 +18,26 @@ import (
 )
 
 // status returns the status that follows from the states of the nodes and the decision.
-func (p *pass) status() *v1alpha1.JobFlowStatus {
+func (p *pass) status(o *observed, d *decision) *v1alpha1.JobFlowStatus {
 	status := copyOf(&p.last)
-	p.setStart(status)
-	if p.stopReason != "" {
-		p.conditions(status).Set(v1alpha1.ConditionStopped, true, p.stopReason, p.stopMessage)
+	p.setStart(o, status)
+	if d.stopReason != "" {
+		p.conditions(status).Set(v1alpha1.ConditionStopped, true, d.stopReason, d.stopMessage)
 	}
-	p.setEditRefused(status)
-	status.Outcome = cmp.Or(p.outcome, status.Outcome)
+	p.setEditRefused(o, status)
+	status.Outcome = cmp.Or(d.outcome, status.Outcome)
 	p.Record.Write(status)
-	status.Counts = p.counts()
-	status.Flows = p.details()
+	status.Counts = p.counts(o)
+	status.Flows = p.details(o)
 	status.Items = p.recordedItems()
 	status.Outputs = p.outputs.Record(p.neededOutputs(), p.flow.Status.Outputs, limitsFor(p.Size()).outputs)
 	ended := status.Counts.Succeeded + status.Counts.Failed + status.Counts.Skipped
 	status.Progress = fmt.Sprintf("%d/%d", ended, status.Counts.Total)
-	status.Current = p.current()
+	status.Current = p.current(o)
 
 	switch {
-	case ended == status.Counts.Total && (p.isValid() || p.stopped) && !p.waitsForStopped():
-		p.setEnd(status)
+	case ended == status.Counts.Total && (p.isValid() || d.stopped) && !p.waitsForStopped(o, d):
+		p.setEnd(d, status)
 	case !p.isValid():
 		p.setInvalid(status)
 	default:
@@ -47,11 +47,11 @@ func (p *pass) status() *v1alpha1.JobFlowStatus {
 }
 
 // setEnd sets the state and the conditions of a flow that ends.
-func (p *pass) setEnd(status *v1alpha1.JobFlowStatus) {
+func (p *pass) setEnd(d *decision, status *v1alpha1.JobFlowStatus) {
 	status.CompletionTime = p.completionTime(status)
 	p.requeueIn(p.nextAfterEnd(status))
-	p.removeStalled(status)
-	reason, text := p.whyFailed(status)
+	p.conditions(status).RemoveInvalid()
+	reason, text := p.whyFailed(d, status)
 	if reason == "" {
 		status.State = v1alpha1.StateSucceed
 		text = endMessage(status.Counts)
@@ -60,7 +60,7 @@ func (p *pass) setEnd(status *v1alpha1.JobFlowStatus) {
 		return
 	}
 	status.State = v1alpha1.StateFailed
-	p.setStalled(status, reason, text)
+	p.conditions(status).Stall(reason, text)
 	p.conditions(status).Set(v1alpha1.ConditionFailed, true, reason, text)
 }
 
@@ -69,9 +69,9 @@ func (p *pass) nextAfterEnd(status *v1alpha1.JobFlowStatus) time.Duration {
 	retention, ttl := p.spec.JobRetention, p.spec.TTLSecondsAfterFinished
 	switch {
 	case p.spec.Retry > p.retry, retention != "" && retention != v1alpha1.RetainAll:
-		return stepDelay
+		return lifecycle.Shortly
 	case ttl != nil:
-		return max(lifecycle.Expiry(status.CompletionTime, ttl, p.view.Now).Left, stepDelay)
+		return max(lifecycle.Expiry(status.CompletionTime, ttl, p.now.Time).Left, lifecycle.Shortly)
 	default:
 		return 0
 	}
@@ -87,12 +87,12 @@ func (p *pass) setInvalid(status *v1alpha1.JobFlowStatus) {
 	} else {
 		status.State = p.stateUnderWay(status.Counts)
 	}
-	p.setStalled(status, v1alpha1.ReasonInvalidSpec, text)
+	p.conditions(status).Stall(v1alpha1.ReasonInvalidSpec, text)
 }
 
 // setProgress sets the state and the conditions of a flow that hasn't ended.
 func (p *pass) setProgress(status *v1alpha1.JobFlowStatus) {
-	p.removeStalled(status)
+	p.conditions(status).RemoveInvalid()
 	status.State = p.stateUnderWay(status.Counts)
 	reason, text := string(status.State), progressMessage(status.Counts)
 	switch {
@@ -118,12 +118,12 @@ func (p *pass) stateUnderWay(c v1alpha1.FlowCounts) v1alpha1.State {
 }
 
 // counts returns how many nodes are in which state.
-func (p *pass) counts() v1alpha1.FlowCounts {
+func (p *pass) counts(o *observed) v1alpha1.FlowCounts {
 	var n [record.Skipped + 1]int32
 	var suspended int32
 	for i, s := range p.States {
 		n[s]++
-		if p.isSuspended(i) {
+		if p.isSuspended(o, i) {
 			suspended++
 		}
 	}
@@ -134,11 +134,11 @@ func (p *pass) counts() v1alpha1.FlowCounts {
 }
 
 // current names the nodes that run, up to maxCurrent bytes, and counts the others.
-func (p *pass) current() string {
+func (p *pass) current(o *observed) string {
 	var b strings.Builder
 	more := 0
 	for i, s := range p.States {
-		if s != record.Running || p.isSuspended(i) {
+		if s != record.Running || p.isSuspended(o, i) {
 			continue
 		}
 		name := p.nameOf(i)
@@ -237,20 +237,6 @@ func sortConditions(conditions []metav1.Condition) {
 // conditions returns the conditions of a new status of the flow.
 func (p *pass) conditions(status *v1alpha1.JobFlowStatus) lifecycle.Conditions {
 	return lifecycle.ConditionsOf(&status.Conditions, p.flow.Generation, p.now)
-}
-
-// setStalled sets the conditions of a flow for which nothing happens until someone acts.
-func (p *pass) setStalled(status *v1alpha1.JobFlowStatus, reason, text string) {
-	conditions := p.conditions(status)
-	conditions.Set(events.ConditionReady, false, reason, text)
-	conditions.Set(events.ConditionStalled, true, reason, text)
-}
-
-// removeStalled removes what an invalid spec had set. The builder removes its own reasons of Stalled itself.
-func (p *pass) removeStalled(status *v1alpha1.JobFlowStatus) {
-	conditions := p.conditions(status)
-	conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
-	conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
 }
 
 func progressMessage(c v1alpha1.FlowCounts) string {

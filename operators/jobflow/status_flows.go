@@ -13,7 +13,7 @@ import (
 
 // details returns the status of single nodes: of all nodes of a small flow; of a large one, of the first that run and the last that
 // failed.
-func (p *pass) details() []v1alpha1.FlowStatus {
+func (p *pass) details(o *observed) []v1alpha1.FlowStatus {
 	before := make(map[string]*v1alpha1.FlowStatus, len(p.flow.Status.Flows))
 	for i := range p.flow.Status.Flows {
 		before[p.flow.Status.Flows[i].Name] = &p.flow.Status.Flows[i]
@@ -24,7 +24,7 @@ func (p *pass) details() []v1alpha1.FlowStatus {
 		if name == "" || p.Index[name] != int32(i) && i < p.Size() {
 			continue // another node has the same name, in an invalid spec
 		}
-		all = append(all, p.detail(i, name, before[name]))
+		all = append(all, p.detail(o, i, name, before[name]))
 	}
 	return all
 }
@@ -74,19 +74,19 @@ var statesInAPI = [...]v1alpha1.FlowState{
 }
 
 // detail returns the status of one node, from its recorded status and what this pass has found out.
-func (p *pass) detail(i int, name string, before *v1alpha1.FlowStatus) v1alpha1.FlowStatus {
+func (p *pass) detail(o *observed, i int, name string, before *v1alpha1.FlowStatus) v1alpha1.FlowStatus {
 	if before == nil {
 		before = &v1alpha1.FlowStatus{}
 	}
 	s := v1alpha1.FlowStatus{Name: name, State: statesInAPI[p.States[i]], Attempts: before.Attempts}
-	if p.isSuspended(i) {
+	if p.isSuspended(o, i) {
 		s.State = v1alpha1.FlowSuspended
 	}
 	wasUnderWay := before.State == v1alpha1.FlowRunning || before.State == v1alpha1.FlowSuspended
 	found, isNew := p.findings[i]
 	s.Message = message.CutJSON(found.message, maxNodeMessage)
-	if i < len(p.jobs) && found.job == nil {
-		found.job = p.jobs[i]
+	if i < len(o.jobs) && found.job == nil {
+		found.job = o.jobs[i]
 	}
 	switch state := p.States[i]; {
 	case state == record.Pending:

@@ -16,16 +16,16 @@ import (
 // stop ends the flow before its time if it is to be terminated or its deadline has passed: nodes that run have failed, and those that
 // haven't started are skipped. A later pass deletes the Jobs, once the status records that: after a crash between a deletion and the
 // record, the nodes would look as if they had never started.
-func (p *pass) stop() {
-	if p.stopped {
-		p.stopMessage = lifecycle.Condition(p.last.Conditions, v1alpha1.ConditionStopped).Message
+func (p *pass) stop(o *observed, d *decision) {
+	if d.stopped {
+		d.stopMessage = lifecycle.Condition(p.last.Conditions, v1alpha1.ConditionStopped).Message
 	} else {
 		reason, text := p.reasonToStop()
 		if reason == "" || p.haveEnded(p.States) {
 			return
 		}
-		p.stopped, p.stopReason, p.stopMessage = true, reason, text
-		p.requeueIn(stepDelay)
+		d.stopped, d.stopReason, d.stopMessage = true, reason, text
+		p.requeueIn(lifecycle.Shortly)
 	}
 	for i, s := range p.States {
 		switch {
@@ -36,13 +36,13 @@ func (p *pass) stop() {
 			}
 		case s == record.Running:
 			f := p.findings[i]
-			f.ended, f.message = &p.now, "stopped: "+p.stopMessage
+			f.ended, f.message = &p.now, "stopped: "+d.stopMessage
 			if i < p.Size() {
-				f.job = p.jobs[i]
+				f.job = o.jobs[i]
 			}
 			p.end(i, record.Failed, f)
 		default:
-			p.end(i, record.Skipped, finding{message: "not started: " + p.stopMessage})
+			p.end(i, record.Skipped, finding{message: "not started: " + d.stopMessage})
 		}
 	}
 }
@@ -52,7 +52,7 @@ func (p *pass) reasonToStop() (reason, text string) {
 	if p.spec.Terminate {
 		return v1alpha1.ReasonTerminated, "spec.terminate is true"
 	}
-	deadline := lifecycle.Deadline(p.activeSince(), p.spec.ActiveDeadlineSeconds, p.view.Now)
+	deadline := lifecycle.Deadline(p.activeSince(), p.spec.ActiveDeadlineSeconds, p.now.Time)
 	if deadline.Due {
 		return v1alpha1.ReasonDeadlineExceeded,
 			fmt.Sprintf("the flow was active for longer than %d s (spec.activeDeadlineSeconds)", *p.spec.ActiveDeadlineSeconds)
@@ -67,12 +67,12 @@ func (p *pass) wasStopped() bool {
 }
 
 // stoppedJobs returns the active Jobs of a flow whose stop is recorded, to be deleted.
-func (p *pass) stoppedJobs() []client.Object {
+func (p *pass) stoppedJobs(o *observed) []client.Object {
 	if !p.wasStopped() {
 		return nil
 	}
 	var jobs []client.Object
-	p.eachActiveFlowJob(func(job *batchv1.Job) {
+	p.eachActiveFlowJob(o, func(job *batchv1.Job) {
 		if job.DeletionTimestamp == nil {
 			jobs = append(jobs, job)
 		}
@@ -81,8 +81,8 @@ func (p *pass) stoppedJobs() []client.Object {
 }
 
 // eachActiveFlowJob visits the Jobs of this retry that haven't ended, without those of nodes in finally.
-func (p *pass) eachActiveFlowJob(visit func(*batchv1.Job)) {
-	p.eachActiveJob(func(job *batchv1.Job, node int) {
+func (p *pass) eachActiveFlowJob(o *observed, visit func(*batchv1.Job)) {
+	p.eachActiveJob(o, func(job *batchv1.Job, node int) {
 		if p.isFlow(node) {
 			visit(job)
 		}
@@ -90,20 +90,20 @@ func (p *pass) eachActiveFlowJob(visit func(*batchv1.Job)) {
 }
 
 // eachActiveJob visits the Jobs of this retry that haven't ended, each with its node. A Job whose pods have succeeded has ended.
-func (p *pass) eachActiveJob(visit func(job *batchv1.Job, node int)) {
-	for i, job := range p.jobs {
+func (p *pass) eachActiveJob(o *observed, visit func(job *batchv1.Job, node int)) {
+	for i, job := range o.jobs {
 		if job != nil && p.States[i] != record.Succeeded && outcome.Of(job).Phase == outcome.Running {
 			visit(job, i)
 		}
 	}
-	for _, key := range p.sortedItemJobs() {
-		r, job := p.items[key.node], p.itemJobs[key]
+	for _, key := range p.sortedItemJobs(o) {
+		r, job := p.items[key.node], o.itemJobs[key]
 		if (r == nil || key.item >= len(r.States) || r.States[key.item] != record.Succeeded) && outcome.Of(job).Phase == outcome.Running {
 			visit(job, key.node)
 		}
 	}
-	for _, d := range p.removed {
-		if p.outcomeOf(d.job).Phase == outcome.Running {
+	for _, d := range o.removed {
+		if o.pods.Outcome(d.job, p.spec.EndOfJob).Phase == outcome.Running {
 			visit(d.job, p.Size())
 		}
 	}

@@ -68,8 +68,8 @@ func (p *pass) failureCounts(i int) bool {
 }
 
 // whyFailed returns why a flow that has ended has failed; an empty reason if it has succeeded. A flow that was stopped has failed.
-func (p *pass) whyFailed(status *v1alpha1.JobFlowStatus) (reason, text string) {
-	if p.stopped {
+func (p *pass) whyFailed(d *decision, status *v1alpha1.JobFlowStatus) (reason, text string) {
+	if d.stopped {
 		stopped := p.conditions(status).Find(v1alpha1.ConditionStopped)
 		return stopped.Reason, stopped.Message
 	}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // nodeMayFail returns a node with allowFailure.
@@ -26,7 +27,7 @@ func TestAFailureThatIsAllowed(t *testing.T) {
 	assert.Equal(t, []string{"JobFailed"}, reasons(plan.Events))
 	assert.Contains(t, plan.Events[0].Note, "allowFailure")
 	assert.Zero(t, plan.StatusCanWait, "the failure goes on record before anything starts that relies on it")
-	assert.Equal(t, stepDelay, plan.RequeueAfter)
+	assert.Equal(t, lifecycle.Shortly, plan.RequeueAfter)
 	assert.Equal(t, []string{"demo-deploy"}, started(s.step(failedJob("lint"), runningJob("report"))))
 	s.step(completeJob("deploy"), completeJob("report"))
 	assert.Equal(t, map[string]v1alpha1.FlowState{"lint": "Failed", "deploy": "Succeed", "report": "Succeed", "praise": "Skipped"}, states(s.flow))

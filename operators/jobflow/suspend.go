@@ -18,7 +18,7 @@ import (
 // isActivated reports whether the flow starts, or has started: not if its spec is invalid from the beginning, nor if it has ended under
 // the former operator.
 func (p *pass) isActivated() bool {
-	return (p.isValid() || p.last.StartTime != nil) && !endedUnderFormerOperator(p.flow)
+	return (p.isValid() || p.last.StartTime != nil) && !endedUnderFormerOperator(&p.flow.Status)
 }
 
 // activeSince returns when the flow was started or resumed, from when on its deadline runs; nil if it is suspended or hasn't started.
@@ -34,8 +34,8 @@ func (p *pass) activeSince() *metav1.Time {
 }
 
 // setStart sets when the flow was started and resumed, and the condition Suspended.
-func (p *pass) setStart(status *v1alpha1.JobFlowStatus) {
-	if endedUnderFormerOperator(p.flow) {
+func (p *pass) setStart(o *observed, status *v1alpha1.JobFlowStatus) {
+	if endedUnderFormerOperator(&p.flow.Status) {
 		status.StartTime = p.flow.CreationTimestamp.DeepCopy()
 	}
 	if !p.isActivated() {
@@ -43,7 +43,7 @@ func (p *pass) setStart(status *v1alpha1.JobFlowStatus) {
 	}
 	conditions := p.conditions(status)
 	status.ActiveSince = p.activeSince()
-	if !p.spec.Suspend || p.hasJobs() { // Jobs of a pass that crashed before it recorded the start
+	if !p.spec.Suspend || p.hasJobs(o) { // Jobs of a pass that crashed before it recorded the start
 		status.StartTime = cmp.Or(status.StartTime, &p.now)
 	}
 	if p.spec.Suspend {
@@ -56,22 +56,19 @@ func (p *pass) setStart(status *v1alpha1.JobFlowStatus) {
 }
 
 // hasJobs reports whether the flow has Jobs.
-func (p *pass) hasJobs() bool {
-	return len(p.itemJobs) > 0 || slices.ContainsFunc(p.jobs, func(job *batchv1.Job) bool { return job != nil })
+func (p *pass) hasJobs(o *observed) bool {
+	return len(o.itemJobs) > 0 || slices.ContainsFunc(o.jobs, func(job *batchv1.Job) bool { return job != nil })
 }
 
-// suspendOrResume edits active Jobs whose suspend differs from the spec's. A Job that its template, or someone else, has suspended stays
-// suspended: the operator resumes only what it has suspended, and the Job's annotation records that. It resumes a Job once the Job's old
-// pods have ended, because the Job controller would create new ones beside them.
-func (p *pass) suspendOrResume() []builder.Edit {
+// suspendOrResume edits active Jobs whose suspend differs from the spec's. The operator resumes a Job once the Job's old pods have ended,
+// because the Job controller would create new ones beside them.
+func (p *pass) suspendOrResume(o *observed) []builder.Edit {
 	var edits []builder.Edit
-	p.eachActiveJob(func(job *batchv1.Job, node int) {
-		suspended := ptr.Deref(job.Spec.Suspend, false)
-		byUs := job.Annotations[AnnotationSuspended] != ""
-		if job.DeletionTimestamp != nil || suspended == p.spec.Suspend || (suspended && !byUs) {
+	p.eachActiveJob(o, func(job *batchv1.Job, node int) {
+		if !lifecycle.MaySuspendOrResume(job, p.spec.Suspend, job.Annotations[AnnotationSuspended] != "") {
 			return
 		}
-		if pod := p.pods.Unended(job); suspended && pod != nil {
+		if pod := o.pods.Unended(job); !p.spec.Suspend && pod != nil {
 			if n := len(p.blockers); node < p.Size() && (n == 0 || p.blockers[n-1].node != p.Names[node]) { // of items once
 				p.block(node, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s, which is still ending, to be resumed", pod.Name))
 			}
@@ -83,13 +80,13 @@ func (p *pass) suspendOrResume() []builder.Edit {
 }
 
 // isSuspended reports whether a running node's Job is suspended; with forEach, whether the Jobs of all running items are.
-func (p *pass) isSuspended(i int) bool {
+func (p *pass) isSuspended(o *observed, i int) bool {
 	if p.States[i] != record.Running {
 		return false
 	}
 	job := p.findings[i].job // of a removed node
 	if i < p.Size() {
-		job = p.jobs[i]
+		job = o.jobs[i]
 	}
 	if job != nil {
 		return ptr.Deref(job.Spec.Suspend, false)
@@ -99,7 +96,7 @@ func (p *pass) isSuspended(i int) bool {
 		return false
 	}
 	for item, s := range r.States {
-		if job := p.itemJobs[itemKey{i, item}]; s == record.Running && (job == nil || !ptr.Deref(job.Spec.Suspend, false)) {
+		if job := o.itemJobs[itemKey{i, item}]; s == record.Running && (job == nil || !ptr.Deref(job.Spec.Suspend, false)) {
 			return false
 		}
 	}

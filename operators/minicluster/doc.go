@@ -1,8 +1,9 @@
 // Package minicluster runs MiniClusters: HPC clusters of pods that Flux brokers join.
 //
 // [Planner.Plan] is the whole operator: a pure function of a MiniCluster, its Job and the Job's pods. [Setup] adds it to a manager. A
-// pass is four files, in this order:
+// pass is these files, in this order:
 //
+//	setup.go    which events run a plan, and what the plan reads in its view
 //	plan.go     from what is observed to what is done
 //	observe.go  the Job, its pods, the leader
 //	decide.go   how the cluster continues: start, run, restart, a pause, the end
@@ -23,6 +24,7 @@
 //	objects.go   ConfigMaps, Secret, Service, and the services' Deployment
 //	broker.go    broker.toml
 //	scripts.go, run.go, scripts/  what the containers run
+//	names.go     the names and labels of all these
 //	curve.go     the certificate by which the brokers trust each other
 //
 // # Who does what

@@ -21,17 +21,15 @@ func (p *pass) events(o *observed, d decision, s *v1alpha1.MiniClusterStatus) []
 			emit(events.Warning(v1alpha1.ReasonFieldIgnored, note))
 		}
 	}
-	was := func(kind string) metav1.Condition { return lifecycle.Condition(last.Conditions, kind) }
-	is := func(kind string) metav1.Condition { return lifecycle.Condition(s.Conditions, kind) }
-	admitted, lastAdmitted := is(v1alpha1.MiniClusterAdmitted), was(v1alpha1.MiniClusterAdmitted)
-	switch isNew := admitted.Reason != lastAdmitted.Reason; {
-	case last.StartTime == nil && s.StartTime != nil && !d.ends() && lastAdmitted.Reason == v1alpha1.ReasonSuspended:
+	admitted := lifecycle.TransitionOf(last.Conditions, s.Conditions, v1alpha1.MiniClusterAdmitted)
+	switch isNew := admitted.IsReasonNew(); {
+	case last.StartTime == nil && s.StartTime != nil && !d.ends() && admitted.Before.Reason == v1alpha1.ReasonSuspended:
 		emit(events.Normal(v1alpha1.ReasonResumed, "starts again with "+countPods(size(c))))
 	case last.StartTime == nil && s.StartTime != nil && !d.ends():
 		emit(events.Normal(v1alpha1.ReasonAdmitted, "starts with "+countPods(size(c))))
-	case isNew && admitted.Reason == v1alpha1.ReasonSuspended:
+	case isNew && admitted.After.Reason == v1alpha1.ReasonSuspended:
 		emit(events.Normal(v1alpha1.ReasonSuspended, "suspended"))
-	case isNew && admitted.Reason == v1alpha1.ReasonQueued:
+	case isNew && admitted.After.Reason == v1alpha1.ReasonQueued:
 		emit(events.Normal(v1alpha1.ReasonQueued, "waits for Kueue to let it start"))
 	}
 	if d.action == actionRun {
@@ -43,11 +41,11 @@ func (p *pass) events(o *observed, d decision, s *v1alpha1.MiniClusterStatus) []
 				fmt.Sprintf("from %s to %d", countPods(ptr.Deref(o.job.Spec.Parallelism, 0)), size(c))))
 		}
 	}
-	running, lastRunning := is(v1alpha1.MiniClusterRunning), was(v1alpha1.MiniClusterRunning)
+	running := lifecycle.TransitionOf(last.Conditions, s.Conditions, v1alpha1.MiniClusterRunning)
 	switch {
-	case running.Status == metav1.ConditionTrue && lastRunning.Status != metav1.ConditionTrue:
-		emit(events.Normal(v1alpha1.ReasonRunning, running.Message).About(o.leader()))
-	case running.Reason == v1alpha1.ReasonPodsRefused && lastRunning.Reason != v1alpha1.ReasonPodsRefused:
+	case running.To(metav1.ConditionTrue):
+		emit(events.Normal(v1alpha1.ReasonRunning, running.After.Message).About(o.leader()))
+	case running.IsReasonNew() && running.After.Reason == v1alpha1.ReasonPodsRefused:
 		emit(events.Warning(v1alpha1.ReasonPodsRefused, "pods are refused: "+o.refused).About(o.job))
 	}
 	switch d.action {

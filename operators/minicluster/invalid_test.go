@@ -76,7 +76,7 @@ func TestAnInvalidClusterThatLosesItsLeader(t *testing.T) {
 			w.settle()
 			assert.Equal(t, v1alpha1.MiniClusterStateFailed, w.c.Status.State)
 			assert.Zero(t, w.c.Status.Restarts)
-			assert.True(t, observe(w.c, w.view()).isStill())
+			assert.True(t, (&pass{c: w.c}).observe(w.view()).isStill())
 			w.says(t, events.ConditionReady, false, w.told[len(w.told)-1])
 		})
 	}

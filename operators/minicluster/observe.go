@@ -24,9 +24,10 @@ type observed struct {
 	requeueAfter time.Duration // when to ask again whether it does; 0: never
 }
 
-func observe(c *v1alpha1.MiniCluster, view builder.View) *observed {
+// observe returns what the view has of a cluster.
+func (p *pass) observe(view builder.View) *observed {
 	o := &observed{}
-	o.job, _ = builder.Lookup[*batchv1.Job](view, c.Name)
+	o.job, _ = builder.Lookup[*batchv1.Job](view, p.c.Name)
 	if o.job == nil {
 		return o
 	}

@@ -5,7 +5,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,7 +40,7 @@ func (planner Planner) Plan(c *v1alpha1.MiniCluster, view builder.View) builder.
 		return builder.Plan[*v1alpha1.MiniCluster]{}
 	}
 	p := &pass{Planner: planner, c: c, view: view, now: metav1.NewTime(view.Now).Rfc3339Copy()}
-	o := observe(c, view)
+	o := p.observe(view)
 	switch {
 	case c.DeletionTimestamp != nil:
 		return p.planTerminating()
@@ -63,16 +62,15 @@ func (planner Planner) Plan(c *v1alpha1.MiniCluster, view builder.View) builder.
 func (p *pass) withStatus(plan builder.Plan[*v1alpha1.MiniCluster], s *v1alpha1.MiniClusterStatus) builder.Plan[*v1alpha1.MiniCluster] {
 	last := &p.c.Status
 	s.ObservedGeneration = p.c.Generation
-	if equality.Semantic.DeepEqual(s, last) {
-		return plan
+	change := func() *v1alpha1.MiniCluster {
+		changed := *p.c
+		changed.Status = *s
+		return &changed
 	}
-	changed := *p.c
-	changed.Status = *s
-	plan.Status = &changed
-	if s.State == last.State && len(plan.Events) == 0 && !lifecycle.IsTransition(last.Conditions, s.Conditions) && hasSameMilestones(s, last) {
-		plan.StatusCanWait = statusDelay
-	}
-	return plan
+	return lifecycle.WithStatus(plan, last, s, change, statusDelay, func() bool {
+		return s.State == last.State && len(plan.Events) == 0 && !lifecycle.IsTransition(last.Conditions, s.Conditions) &&
+			hasSameMilestones(s, last)
+	})
 }
 
 // hasSameMilestones reports whether two statuses agree on everything that the next pass must know.

@@ -20,7 +20,7 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.MiniClusterStatus {
 	s.Size, s.ReadyPods = o.count(p.c)
 	s.FailedWorker = d.failedWorker
 	if d.invalid == "" || d.ends() {
-		p.conditions(s).Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec)
+		p.conditions(s).RemoveInvalid()
 	}
 	switch d.action {
 	case actionWithhold, actionWithdraw, actionHold:
@@ -49,8 +49,7 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.MiniClusterStatus {
 		p.setProgress(s, o, d)
 	}
 	if d.invalid != "" && !d.ends() {
-		p.conditions(s).Set(events.ConditionReady, false, v1alpha1.ReasonInvalidSpec, d.invalid)
-		p.conditions(s).Set(events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, d.invalid)
+		p.conditions(s).Stall(v1alpha1.ReasonInvalidSpec, d.invalid)
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package minicluster
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -135,7 +136,7 @@ func validateContainers(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorLi
 
 func validateEnvironment(s *v1alpha1.MiniClusterContainer, path *field.Path) field.ErrorList {
 	errs := validateVariables(s.Environment, path.Child("environment"))
-	for _, name := range sortedKeys(s.Secrets) {
+	for _, name := range slices.Sorted(maps.Keys(s.Secrets)) {
 		path := path.Child("secrets").Key(name)
 		for _, detail := range validation.IsEnvVarName(name) {
 			errs = append(errs, field.Invalid(path, name, detail))
@@ -149,7 +150,7 @@ func validateEnvironment(s *v1alpha1.MiniClusterContainer, path *field.Path) fie
 
 func validateVariables(variables map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range sortedKeys(variables) {
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		for _, detail := range validation.IsEnvVarName(name) {
 			errs = append(errs, field.Invalid(path.Key(name), name, detail))
 		}
@@ -197,7 +198,7 @@ func validatePod(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 func validateOwnLabels(labels map[string]string, path *field.Path) field.ErrorList {
 	own := []string{LabelMiniCluster, LabelUID, LabelAttempt, LabelRole, wellknown.LabelManagedBy, "job-name", "controller-uid"}
 	var errs field.ErrorList
-	for _, name := range sortedKeys(labels) {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if slices.Contains(own, name) || strings.HasPrefix(name, "batch.kubernetes.io/") {
 			errs = append(errs, field.Forbidden(path.Key(name), "it is set by the operator or by the Job, which find their pods by it"))
 		}
@@ -208,7 +209,7 @@ func validateOwnLabels(labels map[string]string, path *field.Path) field.ErrorLi
 // forbidden reports fields that are set and would have no effect, by name.
 func forbidden(path *field.Path, set map[string]bool, why string) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range sortedKeys(set) {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if set[name] {
 			parts := strings.Split(name, ".")
 			errs = append(errs, field.Forbidden(path.Child(parts[0], parts[1:]...), why))

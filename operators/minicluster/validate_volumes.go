@@ -29,7 +29,7 @@ func validateVolumesOf(containers []v1alpha1.MiniClusterContainer, taken []strin
 	known := map[string]v1alpha1.MiniClusterVolume{}
 	for i := range containers {
 		mounted := slices.Clone(taken)
-		for _, name := range sortedKeys(containers[i].Volumes) {
+		for _, name := range slices.Sorted(maps.Keys(containers[i].Volumes)) {
 			v := containers[i].Volumes[name]
 			at := path.Index(i).Child("volumes").Key(name)
 			errs = append(errs, validateVolume(name, &v, at)...)
@@ -89,5 +89,3 @@ func sameVolume(a, b v1alpha1.MiniClusterVolume) bool {
 		a.ClaimName == b.ClaimName && a.EmptyDir == b.EmptyDir && a.EmptyDirMedium == b.EmptyDirMedium &&
 		a.EmptyDirSizeLimit == b.EmptyDirSizeLimit && a.CSIDriver == b.CSIDriver && a.ReadOnly == b.ReadOnly
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/graph"
 )
 
 // missingPods returns the pods to create, up to one more than a batch: those of replicas without a pod whose type may start.
@@ -53,34 +54,11 @@ func (g *group) has(status v1alpha1.DependencyStatus) bool {
 
 // cycle returns the types of a cycle of dependencies, each followed by one that it depends on, or nil.
 func cycle(w *World) []v1alpha1.ReplicaType {
-	const onPath, done = 1, 2
-	visited := map[v1alpha1.ReplicaType]int{}
-	var path []v1alpha1.ReplicaType
-	var visit func(t v1alpha1.ReplicaType) []v1alpha1.ReplicaType
-	visit = func(t v1alpha1.ReplicaType) []v1alpha1.ReplicaType {
-		switch visited[t] {
-		case done:
-			return nil
-		case onPath:
-			for path[0] != t {
-				path = path[1:]
-			}
-			return path
-		}
-		visited[t] = onPath
-		path = append(path, t)
+	return graph.Cycle(w.types, func(t v1alpha1.ReplicaType) []v1alpha1.ReplicaType {
+		var types []v1alpha1.ReplicaType
 		for _, d := range w.specs[t].DependsOn {
-			if found := visit(d.Type); found != nil {
-				return found
-			}
+			types = append(types, d.Type)
 		}
-		visited[t], path = done, path[:len(path)-1]
-		return nil
-	}
-	for _, t := range w.types {
-		if found := visit(t); found != nil {
-			return found
-		}
-	}
-	return nil
+		return types
+	})
 }

@@ -26,8 +26,9 @@
 //
 // # A pass
 //
-// [Kind.Plan] is a pure function of the job, its pods and the time. A pass is four files, in this order:
+// [Kind.Plan] is a pure function of the job, its pods and the time. Read it in this order:
 //
+//	setup.go    which events run a plan, and what the plan reads in its view
 //	plan.go     from what is observed to what is done
 //	observe.go  the state of each replica
 //	decide.go   how the job continues: start, run, restart, a pause, the end
@@ -44,6 +45,8 @@
 //	end.go                clean-up and time to live
 //	depends_on.go         which types wait for which
 //	pod.go, network.go    the pods and Services
+//	names.go              the names and labels of pods and Services
+//	environment.go        the variables that tell a replica of a ReplicaJob about the others
 //	scheduling_policy.go  gang scheduling; gang_apis.go has the APIs of the cluster
 //	events.go             events, on transitions of the status
 //

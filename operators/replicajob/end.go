@@ -1,6 +1,8 @@
 package replicajob
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,11 +21,11 @@ func (p *pass) planTerminating() actions {
 }
 
 // planEnded returns the plan of a job that has ended: it cleans up, and deletes the job once ttlSecondsAfterFinished have passed.
-func (p *pass) planEnded(pods []*corev1.Pod) actions {
+func (p *pass) planEnded(o *observed) actions {
 	s := p.last.DeepCopy()
 	s.ObservedGeneration = p.generation
 	p.conditions(s).Conclude()
-	p.setLeft(s, pods)
+	o.setLeft(s)
 	ttl := lifecycle.Expiry(s.CompletionTime, p.spec.RunPolicy.TTLSecondsAfterFinished, p.now.Time)
 	a := actions{status: s, requeueAfter: ttl.Left, deleteOwner: ttl.Due}
 	if p.last.ObservedGeneration != p.generation {
@@ -37,8 +39,8 @@ func (p *pass) planEnded(pods []*corev1.Pod) actions {
 		a.prune = p.prunable()
 	}
 	var cleaned []*corev1.Pod
-	for _, pod := range pods {
-		if p.owns(pod) && p.cleansUp(pod) {
+	for _, pod := range o.pods() {
+		if p.cleansUp(pod) {
 			cleaned = append(cleaned, pod)
 		}
 	}
@@ -48,10 +50,7 @@ func (p *pass) planEnded(pods []*corev1.Pod) actions {
 
 // cleanPodPolicy returns runPolicy.cleanPodPolicy, or its default.
 func (p *pass) cleanPodPolicy() v1alpha1.CleanPodPolicy {
-	if policy := p.spec.RunPolicy.CleanPodPolicy; policy != "" {
-		return policy
-	}
-	return v1alpha1.CleanPodRunning
+	return cmp.Or(p.spec.RunPolicy.CleanPodPolicy, v1alpha1.CleanPodRunning)
 }
 
 // cleansUp reports whether a pod is deleted after the end. A deadline ends what runs, whatever the policy.
@@ -69,8 +68,8 @@ func (p *pass) cleansUp(pod *corev1.Pod) bool {
 
 // setLeft sets how many pods are left that haven't ended. The numbers of replicas that have succeeded and failed stay those of the
 // end.
-func (p *pass) setLeft(s *v1alpha1.ReplicaJobStatus, pods []*corev1.Pod) {
-	for _, g := range p.observe(pods).groups {
+func (o *observed) setLeft(s *v1alpha1.ReplicaJobStatus) {
+	for _, g := range o.groups {
 		rs, ok := s.ReplicaStatuses[g.name]
 		if !ok {
 			continue

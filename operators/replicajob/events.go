@@ -3,7 +3,6 @@ package replicajob
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -14,7 +13,7 @@ import (
 
 // events returns the events of the transitions from the recorded status to a new one: one for each condition that becomes true,
 // however many replicas are the cause. An event of a failure is about the pod that caused it.
-func (p *pass) events(s *v1alpha1.ReplicaJobStatus, d decision) []events.Event {
+func (p *pass) events(d decision, s *v1alpha1.ReplicaJobStatus) []events.Event {
 	var all []events.Event
 	emit := func(e events.Event) { all = append(all, e) }
 	warn := func(reason, text string) {
@@ -24,12 +23,8 @@ func (p *pass) events(s *v1alpha1.ReplicaJobStatus, d decision) []events.Event {
 		}
 		emit(e)
 	}
-	became := func(kind string) *metav1.Condition {
-		c := meta.FindStatusCondition(s.Conditions, kind)
-		if c == nil || c.Status != metav1.ConditionTrue || meta.IsStatusConditionTrue(p.last.Conditions, kind) {
-			return nil
-		}
-		return c
+	change := func(kind string) lifecycle.Transition {
+		return lifecycle.TransitionOf(p.last.Conditions, s.Conditions, kind)
 	}
 	switch {
 	case d.action == actionStart && p.isSuspended():
@@ -37,14 +32,14 @@ func (p *pass) events(s *v1alpha1.ReplicaJobStatus, d decision) []events.Event {
 	case d.action == actionStart:
 		emit(events.Normal(v1alpha1.ReasonStarted, "started with "+p.size()))
 	}
-	if c := became(v1alpha1.ConditionRestarting); c != nil {
-		warn(c.Reason, c.Message)
+	if c := change(v1alpha1.ConditionRestarting); c.To(metav1.ConditionTrue) {
+		warn(c.After.Reason, c.After.Message)
 	} else if d.action == actionRestart {
 		warn(d.reason, message.Shorten(d.message))
 	}
 	for _, kind := range []string{v1alpha1.ConditionRunning, v1alpha1.ConditionSuspended, v1alpha1.ConditionSucceeded} {
-		if c := became(kind); c != nil {
-			emit(events.Normal(c.Reason, c.Message))
+		if c := change(kind); c.To(metav1.ConditionTrue) {
+			emit(events.Normal(c.After.Reason, c.After.Message))
 		}
 	}
 	if d.action == actionFail {

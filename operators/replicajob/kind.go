@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -50,45 +49,6 @@ func SetEnv(pod *corev1.PodTemplateSpec, vars ...corev1.EnvVar) { podtemplate.En
 
 // Env returns a variable.
 func Env(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
-
-// pass is one pass over a job of any kind.
-type pass struct {
-	operator   string
-	namespace  string
-	name       string
-	generation int64
-	spec       v1alpha1.ReplicaJobSpec
-	last       *v1alpha1.ReplicaJobStatus // the recorded status; steps must not change it
-	now        metav1.Time                // to the second, as the API keeps it
-
-	leaders    []v1alpha1.ReplicaType
-	container  string
-	schedulers []v1alpha1.GangProvider
-	world      *World
-	configure  func(me Replica, pod *corev1.PodTemplateSpec)
-}
-
-// passOf returns a pass over a job of the kind.
-func (k Kind[T]) passOf(obj T, view builder.View) *pass {
-	p := &pass{
-		operator: k.Name, namespace: obj.GetNamespace(), name: obj.GetName(), generation: obj.GetGeneration(),
-		spec: k.Spec(obj), last: k.Status(obj), now: metav1.NewTime(view.Now).Rfc3339Copy(),
-		leaders: k.Leaders, container: k.Container, schedulers: k.Schedulers,
-	}
-	if has, ok := builder.External[[]v1alpha1.GangProvider](view); ok {
-		p.schedulers = has
-	}
-	if p.leaders == nil {
-		p.leaders = defaultLeaders
-	}
-	p.world = newWorld(p, k.PortName, k.Port)
-	p.configure = func(me Replica, pod *corev1.PodTemplateSpec) {
-		if k.ClusterSpec != nil {
-			k.ClusterSpec(obj, p.world, me, pod)
-		}
-	}
-	return p
-}
 
 // sameType compares names of types as the engine does where they have a meaning.
 func sameType(a, b v1alpha1.ReplicaType) bool { return strings.EqualFold(string(a), string(b)) }

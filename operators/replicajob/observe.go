@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
@@ -58,7 +59,7 @@ const (
 
 // observe assigns each pod to its replica. A pod's name identifies its replica: no one can change it, and no two pods share it.
 // The order of the pods doesn't matter. Time is linear in replicas and pods.
-func (p *pass) observe(pods []*corev1.Pod) *observed {
+func (p *pass) observe(view builder.View) *observed {
 	o := &observed{}
 	byPrefix := make(map[string]*group, len(p.world.types))
 	for _, name := range p.world.types {
@@ -66,7 +67,7 @@ func (p *pass) observe(pods []*corev1.Pod) *observed {
 		byPrefix[podPrefix(p.name, name)] = g
 		o.groups = append(o.groups, g)
 	}
-	for _, pod := range pods {
+	for _, pod := range builder.Owned[*corev1.Pod](view) {
 		prefix, index, ok := indexOf(pod.Name)
 		g := byPrefix[prefix]
 		if !ok || g != nil && index >= len(g.replicas) {

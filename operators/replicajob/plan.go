@@ -5,7 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -45,26 +45,64 @@ func (k Kind[T]) Plan(obj T, view builder.View) builder.Plan[T] {
 	if len(a.children) > 0 {
 		plan.Finish = func(after T, res builder.Result) { p.setWaiting(after.Conditions(), res.Pending) }
 	}
-	if !equality.Semantic.DeepEqual(a.status, p.last) {
-		plan.Status = obj.DeepCopyObject().(T)
-		*k.Status(plan.Status) = *a.status
-		if !a.records && a.status.State == p.last.State && !lifecycle.IsTransition(p.last.Conditions, a.status.Conditions) {
-			plan.StatusCanWait = statusDelay
+	change := func() T {
+		changed := obj.DeepCopyObject().(T)
+		*k.Status(changed) = *a.status
+		return changed
+	}
+	return lifecycle.WithStatus(plan, p.last, a.status, change, statusDelay, func() bool {
+		return !a.records && a.status.State == p.last.State && !lifecycle.IsTransition(p.last.Conditions, a.status.Conditions)
+	})
+}
+
+// pass is one pass over a job of any kind.
+type pass struct {
+	operator   string
+	namespace  string
+	name       string
+	generation int64
+	spec       v1alpha1.ReplicaJobSpec
+	last       *v1alpha1.ReplicaJobStatus // the recorded status; steps must not change it
+	now        metav1.Time                // to the second, as the API keeps it
+
+	leaders    []v1alpha1.ReplicaType
+	container  string
+	schedulers []v1alpha1.GangProvider
+	world      *World
+	configure  func(me Replica, pod *corev1.PodTemplateSpec)
+}
+
+// passOf returns a pass over a job of the kind.
+func (k Kind[T]) passOf(obj T, view builder.View) *pass {
+	p := &pass{
+		operator: k.Name, namespace: obj.GetNamespace(), name: obj.GetName(), generation: obj.GetGeneration(),
+		spec: k.Spec(obj), last: k.Status(obj), now: metav1.NewTime(view.Now).Rfc3339Copy(),
+		leaders: k.Leaders, container: k.Container, schedulers: k.Schedulers,
+	}
+	if has, ok := builder.External[[]v1alpha1.GangProvider](view); ok {
+		p.schedulers = has
+	}
+	if p.leaders == nil {
+		p.leaders = defaultLeaders
+	}
+	p.world = newWorld(p, k.PortName, k.Port)
+	p.configure = func(me Replica, pod *corev1.PodTemplateSpec) {
+		if k.ClusterSpec != nil {
+			k.ClusterSpec(obj, p.world, me, pod)
 		}
 	}
-	return plan
+	return p
 }
 
 // plan is the whole decision: from what is observed to what is done.
 func (p *pass) plan(view builder.View) actions {
-	pods := builder.Owned[*corev1.Pod](view)
+	o := p.observe(view)
 	if p.last.CompletionTime != nil {
-		return p.planEnded(pods)
+		return p.planEnded(o)
 	}
-	o := p.observe(pods)
 	d := p.decide(o)
 	status := p.status(o, d)
-	a := actions{status: status, events: p.events(status, d), records: d.records, requeueAfter: p.requeueAfter(d)}
+	a := actions{status: status, events: p.events(d, status), records: d.records, requeueAfter: p.requeueAfter(d)}
 	switch d.action {
 	case actionSuspend:
 		if !d.records {

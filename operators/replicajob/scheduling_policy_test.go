@@ -180,7 +180,7 @@ func TestMinResourcesTakeHigherPrioritiesFirst(t *testing.T) {
 	job := makeJob(replicas("Chief", 1, requesting("1", "1Gi"), class("low")), replicas("PS", 2, requesting("2", "1Gi")), replicas("Worker", 2, requesting("4", "1Gi"), class("high")))
 	for n, want := range map[int32]string{1: "4", 2: "8", 3: "10", 5: "13"} {
 		p := ReplicaJobs.passOf(job, buildertest.NewView(epoch))
-		cpu := p.observe(nil).minResources(n, classes)["cpu"]
+		cpu := p.observe(buildertest.NewView(epoch)).minResources(n, classes)["cpu"]
 		assert.Equal(t, want, cpu.String(), n)
 	}
 }

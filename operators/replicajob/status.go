@@ -22,8 +22,7 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.ReplicaJobStatus {
 	}
 	conditions := p.conditions(s)
 	if d.problem == nil && d.action != actionFail {
-		conditions.Remove(events.ConditionStalled, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNoGangScheduler)
-		conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
+		conditions.RemoveInvalid(v1alpha1.ReasonNoGangScheduler)
 	}
 	switch d.action {
 	case actionHold:
@@ -44,8 +43,7 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.ReplicaJobStatus {
 		p.setEnd(s, d)
 	}
 	if d.problem != nil {
-		conditions.Set(events.ConditionReady, false, d.problem.reason, d.problem.message)
-		conditions.Set(events.ConditionStalled, true, d.problem.reason, d.problem.message)
+		conditions.Stall(d.problem.reason, d.problem.message)
 	}
 	return s
 }

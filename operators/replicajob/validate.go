@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/graph"
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
@@ -73,12 +73,9 @@ func (p *pass) validateReplicas(path *field.Path) field.ErrorList {
 			}
 		}
 	}
-	if path, found := path, cycle(p.world); len(errs) == 0 && found != nil {
-		names := make([]string, 0, len(found)+1)
-		for _, t := range append(found, found[0]) {
-			names = append(names, string(t))
-		}
-		errs = append(errs, field.Invalid(path.Key(names[0]).Child("dependsOn"), strings.Join(names, " -> "), "the dependencies form a cycle"))
+	if found := cycle(p.world); len(errs) == 0 && found != nil {
+		text := graph.DescribeCycle(found, func(t v1alpha1.ReplicaType) string { return string(t) })
+		errs = append(errs, field.Invalid(path.Key(string(found[0])).Child("dependsOn"), text, "the dependencies form a cycle"))
 	}
 	return errs
 }

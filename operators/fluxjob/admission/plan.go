@@ -54,26 +54,28 @@ func (m Manager) Plan(setup *v1alpha1.FluxSetup, view builder.View) builder.Plan
 	status.PendingWorkloads = int32(c.pending - (len(status.Reservations) - len(c.reservations[c.self])))
 	setReady(&status, setup, now)
 
-	plan := builder.Plan[*v1alpha1.FluxSetup]{RequeueAfter: c.requeueAfter(&d, view.Now)}
-	if equality.Semantic.DeepEqual(&status, &setup.Status) {
-		return plan
+	ready := lifecycle.TransitionOf(setup.Status.Conditions, status.Conditions, events.ConditionReady)
+	plan := builder.Plan[*v1alpha1.FluxSetup]{
+		RequeueAfter: c.requeueAfter(&d, view.Now),
+		Events: slices.Concat(c.tookOver(why),
+			ready.Events(metav1.ConditionTrue, events.Normal), ready.Events(metav1.ConditionFalse, events.Warning)),
 	}
-	after := *setup
-	after.Status = status
-	plan.Status = &after
-	plan.Events = append(c.tookOver(why), stateChanged(setup, &status)...)
-	if sameReservations(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 &&
-		setup.Status.ObservedGeneration == setup.Generation && equality.Semantic.DeepEqual(status.Manager, setup.Status.Manager) {
-		plan.StatusCanWait = statusDelay
+	change := func() *v1alpha1.FluxSetup {
+		changed := *setup
+		changed.Status = status
+		return &changed
 	}
-	return plan
+	return lifecycle.WithStatus(plan, &setup.Status, &status, change, statusDelay, func() bool {
+		return sameReservations(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 &&
+			setup.Status.ObservedGeneration == setup.Generation && equality.Semantic.DeepEqual(status.Manager, setup.Status.Manager)
+	})
 }
 
 // requeueAfter returns the time until the next pass: the end of a backoff or of a readiness timeout. 0: there is none.
 func (c *cohort) requeueAfter(d *queue.Decisions, now time.Time) time.Duration {
 	var after time.Duration
 	if !d.Next.IsZero() {
-		after = max(d.Next.Sub(now), time.Millisecond)
+		after = max(d.Next.Sub(now), lifecycle.Soon)
 	}
 	gone := func(r v1alpha1.FluxReservation) bool { return c.known.jobs[r.UID] == nil && c.decidesFor(r.Namespace) }
 	if slices.ContainsFunc(c.reservations[c.self], gone) {
@@ -87,18 +89,4 @@ func sameReservations(a, b []v1alpha1.FluxReservation) bool {
 	return slices.EqualFunc(a, b, func(a, b v1alpha1.FluxReservation) bool {
 		return a.UID == b.UID && a.Attempt == b.Attempt && (a.Evicted == nil) == (b.Evicted == nil)
 	})
-}
-
-// stateChanged returns an event if the queue starts or stops to admit jobs.
-func stateChanged(setup *v1alpha1.FluxSetup, status *v1alpha1.FluxSetupStatus) []events.Event {
-	before := lifecycle.Condition(setup.Status.Conditions, events.ConditionReady)
-	after := lifecycle.Condition(status.Conditions, events.ConditionReady)
-	switch {
-	case before.Reason == after.Reason && before.Message == after.Message:
-		return nil
-	case after.Status == metav1.ConditionTrue:
-		return []events.Event{events.Normal(after.Reason, after.Message)}
-	default:
-		return []events.Event{events.Warning(after.Reason, after.Message)}
-	}
 }

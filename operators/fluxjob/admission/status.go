@@ -41,9 +41,7 @@ func setReady(status *v1alpha1.FluxSetupStatus, setup *v1alpha1.FluxSetup, now m
 	problems := validate(&setup.Spec)
 	switch admitted := len(status.Reservations); {
 	case len(problems) > 0:
-		text := message.List(problems, (*field.Error).Error)
-		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonInvalidSpec, text)
-		conditions.Set(events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec, text)
+		conditions.Stall(v1alpha1.ReasonInvalidSpec, message.List(problems, (*field.Error).Error))
 		return
 	case setup.Spec.StopPolicy == v1alpha1.StopHold || setup.Spec.StopPolicy == v1alpha1.StopHoldAndDrain:
 		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy))

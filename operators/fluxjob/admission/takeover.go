@@ -95,7 +95,7 @@ func (c *cohort) timeToRequest(request *v1alpha1.FluxSetupTakeover, now time.Tim
 	case request == nil || request.Time.After(now):
 		return 0
 	case request.By == c.manager.String() && !request.Declined:
-		return max(c.deadline(request).Sub(now), time.Millisecond)
+		return max(c.deadline(request).Sub(now), lifecycle.Soon)
 	default:
 		return c.deadline(request).Add(c.manager.patience()).Sub(now)
 	}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,7 +37,8 @@ func validateSelector(selector *metav1.LabelSelector, of *field.Path) field.Erro
 
 func validateQuota(quota *v1alpha1.FluxQuota, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for name, q := range quota.Resources {
+	for _, name := range slices.Sorted(maps.Keys(quota.Resources)) {
+		q := quota.Resources[name]
 		at := path.Child("resources").Key(string(name))
 		if problem := validateName(name); problem != "" {
 			errs = append(errs, field.Invalid(at, string(name), problem))
@@ -45,7 +47,6 @@ func validateQuota(quota *v1alpha1.FluxQuota, path *field.Path) field.ErrorList 
 			errs = append(errs, field.Invalid(at, q.String(), "must be greater than or equal to 0"))
 		}
 	}
-	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 	return errs
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFormat(t *testing.T) {
-	tests := map[string]struct{ names, want string }{
+	tests := map[string]struct{ hosts, want string }{
 		"none":                    {"", ""},
 		"one":                     {"node-1", "node-1"},
 		"a range":                 {"node-3 node-1 node-2", "node-[1-3]"},
@@ -32,9 +32,9 @@ func TestFormat(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			names := strings.Fields(tt.names)
-			assert.Equal(t, tt.want, Format(names))
-			for _, n := range names {
+			hosts := strings.Fields(tt.hosts)
+			assert.Equal(t, tt.want, Format(hosts))
+			for _, n := range hosts {
 				assert.True(t, Parse(tt.want).Has(n), n)
 			}
 		})
@@ -58,8 +58,8 @@ func TestParseTakesWhatIsBroken(t *testing.T) {
 	}
 }
 
-// names are like those of real nodes, so that many have things in common.
-var names = rapid.Custom(func(t *rapid.T) string {
+// hosts are like those of real nodes, so that many have things in common.
+var hosts = rapid.Custom(func(t *rapid.T) string {
 	part := rapid.OneOf(
 		rapid.SampledFrom([]string{"node", "ip-10-0-0", "gke-pool-a1b2", "n", "10.0.0", "a-", "0"}),
 		rapid.StringMatching(`[a-z0-9]{0,3}`))
@@ -71,8 +71,8 @@ var names = rapid.Custom(func(t *rapid.T) string {
 
 func TestAListHasItsNamesAndNoOthers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		in := rapid.SliceOf(names).Draw(t, "in")
-		out := rapid.SliceOf(names).Draw(t, "out")
+		in := rapid.SliceOf(hosts).Draw(t, "in")
+		out := rapid.SliceOf(hosts).Draw(t, "out")
 		text := Format(in)
 		list := Parse(text)
 		for _, n := range in {
@@ -97,7 +97,7 @@ func TestSizes(t *testing.T) {
 		"every other one":  {func(i int) string { return fmt.Sprint("worker-", 2*i) }, 24 << 10},
 		"random endings":   {func(i int) string { return fmt.Sprintf("gke-main-pool-3f2a1b9c-%04x", i*7919%65536) }, 28 << 10},
 		"addresses in EC2": {func(i int) string { return fmt.Sprintf("ip-10-0-%d-%d.eu-west-1.compute.internal", i/50, i*37%256) }, 22 << 10},
-		"random names":     {func(i int) string { return fmt.Sprintf("%08x.example.org", i*2654435761%4294967296) }, 46 << 10},
+		"random hosts":     {func(i int) string { return fmt.Sprintf("%08x.example.org", i*2654435761%4294967296) }, 46 << 10},
 	} {
 		var all []string
 		for i := range nodes {

@@ -3,6 +3,8 @@ package hostlist
 import (
 	"strconv"
 	"strings"
+
+	"github.com/armature-dev/armature/operators/internal/names"
 )
 
 // place is what the names of one pair of brackets have in common.
@@ -13,7 +15,7 @@ type place struct{ before, after string }
 // last number.
 func split(name string) (place, string) {
 	host, domain := name, ""
-	if last := strings.LastIndexByte(name, '.'); last >= 0 && isNumber(name[last+1:]) {
+	if last := strings.LastIndexByte(name, '.'); last >= 0 && names.IsNumber(name[last+1:]) {
 		return place{name[:last+1], ""}, name[last+1:]
 	}
 	if dot := strings.IndexByte(name, '.'); dot >= 0 {
@@ -28,7 +30,7 @@ func split(name string) (place, string) {
 
 // number returns the value of what is between brackets, and false if it isn't a number or too large for one.
 func number(item string) (uint64, bool) {
-	if !isNumber(item) || len(item) > 18 {
+	if !names.IsNumber(item) || len(item) > 18 {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(item, 10, 64)
@@ -42,10 +44,6 @@ func spell(n uint64, width int) string {
 		return strings.Repeat("0", fill) + digits
 	}
 	return digits
-}
-
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 func isWord(s string) bool {

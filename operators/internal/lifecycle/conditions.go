@@ -61,6 +61,19 @@ func (c Conditions) Terminate(kind string) {
 	c.Set(events.ConditionReady, false, v1alpha1.ReasonTerminating, "the "+kind+" is being deleted")
 }
 
+// Stall sets the conditions Ready and Stalled of an object for which nothing happens until someone acts.
+func (c Conditions) Stall(reason, text string) {
+	c.Set(events.ConditionReady, false, reason, text)
+	c.Set(events.ConditionStalled, true, reason, text)
+}
+
+// RemoveInvalid removes what an invalid spec had set: the conditions Stalled and Failed. It also removes Stalled with the other reasons
+// with which the operator sets it.
+func (c Conditions) RemoveInvalid(others ...string) {
+	c.Remove(events.ConditionStalled, append(others, v1alpha1.ReasonInvalidSpec)...)
+	c.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
+}
+
 // Observe sets the observed generation of all conditions. An operator that evaluates every condition in each pass calls it once they
 // are set.
 func (c Conditions) Observe() {
@@ -79,19 +92,6 @@ func (c Conditions) Conclude() {
 		c.Set(events.ConditionReady, true, end.Reason, end.Message)
 	}
 	if end := c.Find(v1alpha1.ConditionFailed); end.Status == metav1.ConditionTrue {
-		c.Set(events.ConditionReady, false, end.Reason, end.Message)
-		c.Set(events.ConditionStalled, true, end.Reason, end.Message)
+		c.Stall(end.Reason, end.Message)
 	}
-}
-
-// IsTransition reports whether a condition was added, removed, or changed in its status, reason or observed generation. A change
-// of messages alone is none: messages contain counts, and a status that differs only in counts may be written later.
-func IsTransition(before, after []metav1.Condition) bool {
-	if len(before) != len(after) {
-		return true
-	}
-	return slices.ContainsFunc(after, func(c metav1.Condition) bool {
-		b := Condition(before, c.Type)
-		return b.Status != c.Status || b.Reason != c.Reason || b.ObservedGeneration != c.ObservedGeneration
-	})
 }

@@ -6,7 +6,9 @@
 //
 //	managedby.go   which objects the bundled operators act on
 //	timers.go      deadlines and times to live
-//	conditions.go  how conditions are set, removed and concluded; which changes of a status are transitions
+//	conditions.go  how conditions are set, removed and concluded
+//	transition.go  which changes of a status are transitions, and the events of those
+//	status.go      when a status is written: not if it is the recorded one, later if only counts have changed
 //	suspend.go     how a Job is suspended and resumed
-//	end.go         the events of a spec that is refused, and of a change that comes after the end
+//	end.go         the events of a spec that is refused, and of a change that comes after the end; ends under a former operator
 package lifecycle

@@ -25,3 +25,12 @@ func Refused(recorded []metav1.Condition, generation int64, reason, text string)
 	}
 	return []events.Event{events.Warning(reason, text)}
 }
+
+// EndedUnderFormerOperator reports whether a job ended under jobflow-operator, the former operator of the kind: its status has only a
+// state. This operator writes no status without an observedGeneration.
+func EndedUnderFormerOperator(
+	state v1alpha1.State, observedGeneration int64, started, ended *metav1.Time, conditions []metav1.Condition,
+) bool {
+	return (state == v1alpha1.StateSucceed || state == v1alpha1.StateFailed) &&
+		observedGeneration == 0 && started == nil && ended == nil && len(conditions) == 0
+}

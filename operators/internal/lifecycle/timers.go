@@ -6,8 +6,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Soon is the delay of the pass that acts on what the present one records.
-const Soon = time.Millisecond
+// The delays of the pass that acts on what the present one records.
+const (
+	// Soon is the usual one.
+	Soon = time.Millisecond
+	// Shortly is that of an operator whose passes take long, so that those of other owners come in between.
+	Shortly = 10 * time.Millisecond
+	// Later is that of steps that aren't urgent.
+	Later = time.Second
+)
 
 // Timer is the state of a timer that started at a moment that the API keeps.
 type Timer struct {

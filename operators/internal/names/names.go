@@ -56,3 +56,6 @@ func hash(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:])[:hashLength]
 }
+
+// IsNumber reports whether a part of a name consists of digits.
+func IsNumber(part string) bool { return part != "" && strings.Trim(part, "0123456789") == "" }

@@ -51,17 +51,6 @@ func isIndexed(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
 }
 
-// endOf returns when the last container of a pod ended.
-func endOf(pod *corev1.Pod) metav1.Time {
-	var last metav1.Time
-	for i := range pod.Status.ContainerStatuses {
-		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil && last.Before(&t.FinishedAt) {
-			last = t.FinishedAt
-		}
-	}
-	return last
-}
-
 // ByJob are pods by the UIDs of the Jobs that control them: one may have a predecessor of the same name, whose pods are
 // still there.
 type ByJob map[types.UID][]*corev1.Pod
@@ -78,11 +67,12 @@ func GroupByJob(pods []*corev1.Pod, include func(job *metav1.OwnerReference) boo
 	return groups
 }
 
-// Earliest returns a Job's outcome by its conditions, or, if it has none yet, as its pods determine it: see [OfPods].
-func Earliest(job *batchv1.Job, pods ByJob) Outcome {
+// Outcome returns how a Job has ended: by its conditions, or, if it has none yet, as its pods determine it (see [OfPods]), unless endOfJob
+// says to wait for the conditions.
+func (b ByJob) Outcome(job *batchv1.Job, endOfJob v1alpha1.EndOfJob) Outcome {
 	o := Of(job)
-	if o.Phase == Running {
-		o = OfPods(job, pods[job.UID])
+	if o.Phase == Running && endOfJob != v1alpha1.EndOfJobCondition {
+		o = OfPods(job, b[job.UID])
 	}
 	return o
 }
@@ -132,8 +122,8 @@ func (n *tally) add(job *batchv1.Job, pod *corev1.Pod) {
 	default:
 		n.succeeded++
 	}
-	if t := endOf(pod); n.ended.Before(&t) {
-		n.ended = t
+	if t := PodEnded(pod); n.ended.Before(t) {
+		n.ended = *t
 	}
 }
 

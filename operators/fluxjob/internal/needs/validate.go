@@ -2,6 +2,7 @@ package needs
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,7 +63,8 @@ func Refused(job *v1alpha1.FluxJob) bool {
 // negative refuses amounts that would add to a quota instead of using it, of the i-th of some containers (-1: there is one).
 func negative(of string, i int, which string, list corev1.ResourceList) field.ErrorList {
 	var errs field.ErrorList
-	for name, q := range list {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		q := list[name]
 		if q.Sign() >= 0 {
 			continue
 		}
@@ -76,7 +78,6 @@ func negative(of string, i int, which string, list corev1.ResourceList) field.Er
 		}
 		errs = append(errs, field.Invalid(path.Key(string(name)), q.String(), "must be greater than or equal to 0"))
 	}
-	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 	return errs
 }
 

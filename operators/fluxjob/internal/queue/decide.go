@@ -11,26 +11,26 @@ import (
 // It takes n log n for n jobs. In addition it takes time in proportion to the number of holders, for each job that others are evicted for
 // and for each priority of the jobs that could preempt.
 func Decide(s State) Decisions {
-	p := newPass(&s)
-	p.sortJobs()
-	for len(p.queues) > 0 {
-		l := p.queues[0]
-		p.decideFirst(l)
+	rd := newRound(&s)
+	rd.sortJobs()
+	for len(rd.queues) > 0 {
+		l := rd.queues[0]
+		rd.decideFirst(l)
 		if len(l.jobs) == 0 {
-			heap.Pop(&p.queues)
+			heap.Pop(&rd.queues)
 			continue
 		}
-		l.borrows = p.after.borrows(l.setup, s.Jobs[l.jobs[0]].Needs)
-		heap.Fix(&p.queues, 0)
+		l.borrows = rd.after.borrows(l.setup, s.Jobs[l.jobs[0]].Needs)
+		heap.Fix(&rd.queues, 0)
 	}
-	p.out.Balance = p.now.balances()
-	return p.out
+	rd.out.Balance = rd.now.balances()
+	return rd.out
 }
 
-// pass is one run of Decide.
-type pass struct {
+// round is one run of Decide.
+type round struct {
 	*State
-	now         *usage // what is held, also by terminating holders, and what this pass has admitted
+	now         *usage // what is held, also by terminating holders, and what this round has admitted
 	after       *usage // what will be held once the terminating holders are gone, and what is reserved for waiting jobs
 	terminating []bool // of the holders
 	victims     []int  // the holders in the order of their eviction; nil until a job could preempt
@@ -40,62 +40,62 @@ type pass struct {
 	out         Decisions
 }
 
-func newPass(s *State) *pass {
+func newRound(s *State) *round {
 	resources := 0
 	if len(s.Setups) > 0 {
 		resources = len(s.Setups[0].Quota)
 	}
-	p := &pass{State: s, now: newUsage(s.Setups, resources), failed: make([][]request, len(s.Setups)), without: map[reach]*usage{}}
-	p.after = p.now.clone()
-	p.out.Why = make([]Why, len(s.Jobs))
-	p.out.Waiting = make([][]int, len(s.Setups))
-	p.terminating = make([]bool, len(s.Holders))
+	rd := &round{State: s, now: newUsage(s.Setups, resources), failed: make([][]request, len(s.Setups)), without: map[reach]*usage{}}
+	rd.after = rd.now.clone()
+	rd.out.Why = make([]Why, len(s.Jobs))
+	rd.out.Waiting = make([][]int, len(s.Setups))
+	rd.terminating = make([]bool, len(s.Holders))
 	for i := range s.Holders {
-		p.hold(i)
+		rd.hold(i)
 	}
-	return p
+	return rd
 }
 
 // hold counts a holder, and evicts it if it must go whatever the others do.
-func (p *pass) hold(i int) {
-	h := &p.Holders[i]
-	p.now.take(h.Setup, h.Holds)
+func (rd *round) hold(i int) {
+	h := &rd.Holders[i]
+	rd.now.take(h.Setup, h.Holds)
 	switch {
 	case h.Terminating:
-		p.terminating[i] = true
-	case p.Setups[h.Setup].Drain:
-		p.terminating[i] = true
-		p.out.Evicted = append(p.out.Evicted, Eviction{Holder: i, Cause: Drained, For: -1})
-	case !h.ReadyBy.IsZero() && !p.Now.Before(h.ReadyBy):
-		p.terminating[i] = true
-		p.out.Evicted = append(p.out.Evicted, Eviction{Holder: i, Cause: NotReady, For: -1})
+		rd.terminating[i] = true
+	case rd.Setups[h.Setup].Drain:
+		rd.terminating[i] = true
+		rd.out.Evicted = append(rd.out.Evicted, Eviction{Holder: i, Cause: Drained, For: -1})
+	case !h.ReadyBy.IsZero() && !rd.Now.Before(h.ReadyBy):
+		rd.terminating[i] = true
+		rd.out.Evicted = append(rd.out.Evicted, Eviction{Holder: i, Cause: NotReady, For: -1})
 	default:
-		p.after.take(h.Setup, h.Holds)
-		p.decideBy(h.ReadyBy)
+		rd.after.take(h.Setup, h.Holds)
+		rd.decideBy(h.ReadyBy)
 	}
 }
 
 // decideBy has the next decision made at a time at the latest.
-func (p *pass) decideBy(t time.Time) {
-	if !t.IsZero() && (p.out.Next.IsZero() || t.Before(p.out.Next)) {
-		p.out.Next = t
+func (rd *round) decideBy(t time.Time) {
+	if !t.IsZero() && (rd.out.Next.IsZero() || t.Before(rd.out.Next)) {
+		rd.out.Next = t
 	}
 }
 
 // sortJobs puts the jobs of each setup in order.
-func (p *pass) sortJobs() {
-	places, numbers := make([][]place, len(p.Setups)), make([]int, len(p.Setups))
-	for i := range p.Jobs {
-		numbers[p.Jobs[i].Setup]++
+func (rd *round) sortJobs() {
+	places, numbers := make([][]place, len(rd.Setups)), make([]int, len(rd.Setups))
+	for i := range rd.Jobs {
+		numbers[rd.Jobs[i].Setup]++
 	}
 	for setup, n := range numbers {
 		places[setup] = make([]place, 0, n)
-		p.out.Waiting[setup] = make([]int, 0, n)
+		rd.out.Waiting[setup] = make([]int, 0, n)
 	}
-	for i := range p.Jobs {
-		job := &p.Jobs[i]
-		if large, r := p.now.tooLarge(job.Setup, job.Needs); large {
-			p.out.Why[i] = Why{ExceedsMaximum, r}
+	for i := range rd.Jobs {
+		job := &rd.Jobs[i]
+		if large, r := rd.now.tooLarge(job.Setup, job.Needs); large {
+			rd.out.Why[i] = Why{ExceedsMaximum, r}
 			continue
 		}
 		places[job.Setup] = append(places[job.Setup], placeOf(job, i))
@@ -104,65 +104,65 @@ func (p *pass) sortJobs() {
 		if len(in) == 0 {
 			continue
 		}
-		jobs := p.sorted(in)
-		if p.Setups[setup].Hold || p.Setups[setup].Drain {
-			p.wait(jobs, Stopped)
-			p.out.Waiting[setup] = jobs
+		jobs := rd.sorted(in)
+		if rd.Setups[setup].Hold || rd.Setups[setup].Drain {
+			rd.wait(jobs, Stopped)
+			rd.out.Waiting[setup] = jobs
 			continue
 		}
-		borrows := p.after.borrows(setup, p.Jobs[jobs[0]].Needs)
-		p.queues = append(p.queues, &setupQueue{setup: setup, jobs: jobs, borrows: borrows, all: p.Jobs})
+		borrows := rd.after.borrows(setup, rd.Jobs[jobs[0]].Needs)
+		rd.queues = append(rd.queues, &setupQueue{setup: setup, jobs: jobs, borrows: borrows, all: rd.Jobs})
 	}
-	heap.Init(&p.queues)
+	heap.Init(&rd.queues)
 }
 
 // wait lets jobs wait for one reason.
-func (p *pass) wait(jobs []int, reason Reason) {
+func (rd *round) wait(jobs []int, reason Reason) {
 	for _, i := range jobs {
-		p.out.Why[i] = Why{Reason: reason}
+		rd.out.Why[i] = Why{Reason: reason}
 	}
 }
 
 // decideFirst decides about the first job of a queue and removes it; it removes all of them if the rest must wait for that one.
-func (p *pass) decideFirst(l *setupQueue) {
+func (rd *round) decideFirst(l *setupQueue) {
 	i := l.jobs[0]
-	p.out.Why[i] = p.decide(i)
+	rd.out.Why[i] = rd.decide(i)
 	l.jobs = l.jobs[1:]
-	reason := p.out.Why[i].Reason
+	reason := rd.out.Why[i].Reason
 	if reason == None {
-		p.out.Admitted = append(p.out.Admitted, i)
+		rd.out.Admitted = append(rd.out.Admitted, i)
 		return
 	}
-	p.out.Waiting[l.setup] = append(p.out.Waiting[l.setup], i)
-	if p.Setups[l.setup].Strict && reason != Backoff {
-		p.wait(l.jobs, BlockedByHead)
-		p.out.Waiting[l.setup] = append(p.out.Waiting[l.setup], l.jobs...)
+	rd.out.Waiting[l.setup] = append(rd.out.Waiting[l.setup], i)
+	if rd.Setups[l.setup].Strict && reason != Backoff {
+		rd.wait(l.jobs, BlockedByHead)
+		rd.out.Waiting[l.setup] = append(rd.out.Waiting[l.setup], l.jobs...)
 		l.jobs = nil
 	}
 }
 
 // decide admits a job, or returns why it waits. What is reserved for it isn't available for the jobs behind it.
-func (p *pass) decide(i int) Why {
-	job := &p.Jobs[i]
-	if p.Now.Before(job.NotBefore) {
-		p.decideBy(job.NotBefore)
+func (rd *round) decide(i int) Why {
+	job := &rd.Jobs[i]
+	if rd.Now.Before(job.NotBefore) {
+		rd.decideBy(job.NotBefore)
 		return Why{Reason: Backoff}
 	}
-	fits, short := p.after.fits(job.Setup, job.Needs)
+	fits, short := rd.after.fits(job.Setup, job.Needs)
 	if !fits {
-		if p.preempt(i) {
+		if rd.preempt(i) {
 			return Why{Reason: Preempting}
 		}
-		if p.Setups[job.Setup].Strict && !p.after.borrows(job.Setup, job.Needs) {
-			p.reserve(job)
+		if rd.Setups[job.Setup].Strict && !rd.after.borrows(job.Setup, job.Needs) {
+			rd.reserve(job)
 		}
 		return Why{WaitingForQuota, short}
 	}
-	p.reserve(job)
-	if free, _ := p.now.fits(job.Setup, job.Needs); !free || job.Terminating {
+	rd.reserve(job)
+	if free, _ := rd.now.fits(job.Setup, job.Needs); !free || job.Terminating {
 		return Why{Reason: Preempting}
 	}
-	p.now.take(job.Setup, job.Needs)
+	rd.now.take(job.Setup, job.Needs)
 	return Why{}
 }
 

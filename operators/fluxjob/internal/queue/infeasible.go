@@ -14,39 +14,39 @@ func (r reach) has(h *Holder) bool {
 
 // isInfeasible reports whether a job wouldn't fit even if all holders within its reach were gone. Most jobs of a full queue need no search
 // among the holders then: they are counted once for all jobs of a priority.
-func (p *pass) isInfeasible(job *Job) bool {
+func (rd *round) isInfeasible(job *Job) bool {
 	within := reach{job.Priority, job.Setup}
-	if !p.after.borrows(job.Setup, job.Needs) {
+	if !rd.after.borrows(job.Setup, job.Needs) {
 		within.setup = allSetups // it may take back what is lent
 	}
-	u := p.without[within]
+	u := rd.without[within]
 	if u == nil {
-		u = p.after.clone()
-		for _, v := range p.candidates(job) {
-			if h := &p.Holders[v]; !p.terminating[v] && within.has(h) {
+		u = rd.after.clone()
+		for _, v := range rd.candidates(job) {
+			if h := &rd.Holders[v]; !rd.terminating[v] && within.has(h) {
 				u.free(h.Setup, h.Holds)
 			}
 		}
-		p.without[within] = u
+		rd.without[within] = u
 	}
 	fits, _ := u.fits(job.Setup, job.Needs)
 	return !fits
 }
 
 // reserve counts what a job gets, or what is reserved for it.
-func (p *pass) reserve(job *Job) {
-	p.after.take(job.Setup, job.Needs)
-	for _, u := range p.without {
+func (rd *round) reserve(job *Job) {
+	rd.after.take(job.Setup, job.Needs)
+	for _, u := range rd.without {
 		u.take(job.Setup, job.Needs)
 	}
 }
 
 // evict counts a holder as terminating.
-func (p *pass) evict(v int) {
-	h := &p.Holders[v]
-	p.terminating[v] = true
-	p.after.free(h.Setup, h.Holds)
-	for within, u := range p.without {
+func (rd *round) evict(v int) {
+	h := &rd.Holders[v]
+	rd.terminating[v] = true
+	rd.after.free(h.Setup, h.Holds)
+	for within, u := range rd.without {
 		if !within.has(h) {
 			u.free(h.Setup, h.Holds)
 		}

@@ -18,7 +18,7 @@ func placeOf(j *Job, index int) place {
 }
 
 // sorted returns the indexes of the jobs at some places, in the order of [Job.Compare].
-func (p *pass) sorted(places []place) []int {
+func (rd *round) sorted(places []place) []int {
 	slices.SortFunc(places, func(a, b place) int {
 		switch {
 		case a.priority != b.priority:
@@ -28,7 +28,7 @@ func (p *pass) sorted(places []place) []int {
 		case a.nanos != b.nanos:
 			return cmp.Compare(a.nanos, b.nanos)
 		default:
-			return p.Jobs[a.index].ID.compare(p.Jobs[b.index].ID)
+			return rd.Jobs[a.index].ID.compare(rd.Jobs[b.index].ID)
 		}
 	})
 	jobs := make([]int, len(places))

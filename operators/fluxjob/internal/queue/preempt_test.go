@@ -128,7 +128,7 @@ func TestTheHopelessFindNoVictims(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "waiting") {
 			c.arrive()
 		}
-		p := newPass(&c.state)
+		p := newRound(&c.state)
 		for i := range c.state.Jobs {
 			job := &c.state.Jobs[i]
 			hopeless, victims := p.isInfeasible(job), p.chooseVictims(job)

@@ -5,14 +5,14 @@ import "iter"
 // mostUsefulFirst returns candidates in another order: those first who hold most of what a job lacks, and of those who
 // hold as much, those who came first. Those that hold nothing of it, or terminate anyway, are left out. They are in a heap and
 // not sorted, because only a few are taken, for each job that could preempt.
-func (p *pass) mostUsefulFirst(job *Job, candidates []int) iter.Seq[int] {
+func (rd *round) mostUsefulFirst(job *Job, candidates []int) iter.Seq[int] {
 	lacks := make(Amounts, len(job.Needs))
 	for r, n := range job.Needs {
-		lacks[r] = p.after.lack(job.Setup, r, n)
+		lacks[r] = rd.after.lack(job.Setup, r, n)
 	}
 	ranking := make(ranks, 0, len(candidates))
 	for at, v := range candidates {
-		if use := usefulness(p.Holders[v].Holds, lacks); use > 0 && !p.terminating[v] {
+		if use := usefulness(rd.Holders[v].Holds, lacks); use > 0 && !rd.terminating[v] {
 			ranking = append(ranking, rank{use, at})
 		}
 	}

@@ -6,9 +6,8 @@ import (
 	"math/bits"
 	"sync"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -19,9 +18,9 @@ const maxWeight = 500_000
 
 // cache has the graphs of specs, so that each spec is compiled once. Compile is a pure function, so the cache only saves time.
 type cache struct {
-	mu     sync.Mutex
-	recent *simplelru.LRU[key, *Graph]
-	weight int // of all in recent
+	recent *lru.Cache[key, *Graph]
+	mu     sync.Mutex // held while something is added, and for weight
+	weight int        // of all in recent
 }
 
 type key struct {
@@ -39,7 +38,7 @@ func Of(ctx context.Context, flow *v1alpha1.JobFlow, retry int32) *Graph {
 }
 
 func newCache() *cache {
-	recent, _ := simplelru.NewLRU[key, *Graph](maxWeight, nil) // fails only for a size below 1
+	recent, _ := lru.New[key, *Graph](maxWeight) // fails only for a size below 1
 	return &cache{recent: recent}
 }
 
@@ -49,20 +48,13 @@ func keyOf(flow *v1alpha1.JobFlow, retry int32) key {
 
 func (c *cache) of(ctx context.Context, flow *v1alpha1.JobFlow, retry int32) *Graph {
 	k := keyOf(flow, retry)
-	if g := c.get(k); g != nil {
+	if g, ok := c.recent.Get(k); ok {
 		return g
 	}
 	g := Compile(ctx, flow, retry)
 	if ctx.Err() == nil { // else it may be incomplete
 		c.put(k, g)
 	}
-	return g
-}
-
-func (c *cache) get(k key) *Graph {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	g, _ := c.recent.Get(k)
 	return g
 }
 

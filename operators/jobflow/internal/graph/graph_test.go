@@ -31,11 +31,11 @@ func TestCompile(t *testing.T) {
 func TestCycle(t *testing.T) {
 	tests := map[string]struct {
 		nodes []v1alpha1.Flow
-		want  []int
+		want  []int32
 	}{
 		"none":                  {[]v1alpha1.Flow{node("a", "b"), node("b")}, nil},
-		"two":                   {[]v1alpha1.Flow{node("a", "b"), node("b", "a")}, []int{0, 1}},
-		"behind other nodes":    {[]v1alpha1.Flow{node("after", "x"), node("x", "z"), node("y", "x"), node("z", "root", "y"), node("root")}, []int{1, 3, 2}},
+		"two":                   {[]v1alpha1.Flow{node("a", "b"), node("b", "a")}, []int32{0, 1}},
+		"behind other nodes":    {[]v1alpha1.Flow{node("after", "x"), node("x", "z"), node("y", "x"), node("z", "root", "y"), node("root")}, []int32{1, 3, 2}},
 		"itself doesn't count":  {[]v1alpha1.Flow{node("a", "a")}, nil},
 		"unknown names neither": {[]v1alpha1.Flow{node("a", "x")}, nil},
 	}
@@ -68,7 +68,7 @@ func TestOrderOrCycle(t *testing.T) {
 		cycle := g.cycle()
 		assert.Equal(t, len(g.Order) == len(nodes), cycle == nil)
 		for n, i := range cycle {
-			assert.Contains(t, g.Dependencies(i), int32(cycle[(n+1)%len(cycle)]))
+			assert.Contains(t, g.Dependencies(int(i)), cycle[(n+1)%len(cycle)])
 		}
 	})
 }

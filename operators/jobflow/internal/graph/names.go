@@ -35,13 +35,13 @@ func fit(name string) string {
 // namesakeOf returns a node whose Jobs, with the suffix of a retry or an item, could have the same name as this node's; empty if there
 // is none.
 func namesakeOf(name string, has, isForEach func(name string) bool) string {
-	if head, digits, ok := cutLast(name, "-r"); ok && isNumber(digits) {
+	if head, digits, ok := cutLast(name, "-r"); ok && names.IsNumber(digits) {
 		if has(head) {
 			return head
 		}
 		name = head
 	}
-	if head, digits, ok := cutLast(name, "-"); ok && isNumber(digits) && isForEach(head) {
+	if head, digits, ok := cutLast(name, "-"); ok && names.IsNumber(digits) && isForEach(head) {
 		return head
 	}
 	return ""
@@ -53,8 +53,4 @@ func cutLast(s, separator string) (before, after string, ok bool) {
 		return s, "", false
 	}
 	return s[:i], s[i+len(separator):], true
-}
-
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }

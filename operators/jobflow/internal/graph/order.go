@@ -2,6 +2,8 @@ package graph
 
 import (
 	"slices"
+
+	"github.com/armature-dev/armature/operators/internal/graph"
 )
 
 // edges are the dependencies between nodes, in flat arrays. Nodes of spec.finally have none.
@@ -63,33 +65,16 @@ func sorted(first, to []int32) edges {
 }
 
 // cycle returns the nodes of a cycle, each followed by one that it depends on, or nil if there is none.
-func (e *edges) cycle() []int {
+func (e *edges) cycle() []int32 {
 	if len(e.Order) == e.nodes() {
 		return nil
 	}
-	stuck := make([]bool, e.nodes())
-	for i := range stuck {
-		stuck[i] = true
+	nodes := make([]int32, e.nodes())
+	for i := range nodes {
+		nodes[i] = int32(i)
 	}
-	for _, i := range e.Order {
-		stuck[i] = false
-	}
-	// A stuck node depends on a stuck node, so this walk comes around.
-	at := slices.Index(stuck, true)
-	visited := make([]int, len(stuck)) // 1 + the position on the path
-	var path []int
-	for visited[at] == 0 {
-		path = append(path, at)
-		visited[at] = len(path)
-		for _, d := range e.Dependencies(at) {
-			if stuck[d] {
-				at = int(d)
-				break
-			}
-		}
-	}
-	cycle := path[visited[at]-1:]
-	// The same cycle is described the same way wherever the walk entered it.
+	cycle := graph.Cycle(nodes, func(i int32) []int32 { return e.Dependencies(int(i)) })
+	// The same cycle is described the same way wherever the search entered it.
 	first := slices.Index(cycle, slices.Min(cycle))
 	return slices.Concat(cycle[first:], cycle[:first])
 }

@@ -2,13 +2,12 @@ package graph
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/internal/graph"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -82,8 +81,8 @@ func (g *Graph) validate(flow *v1alpha1.JobFlow) []Problem {
 		report(g.Names[i], g.validateInputs(&flow.Spec, i)...)
 	}
 	if cycle := g.cycle(); cycle != nil {
-		report(g.Names[cycle[0]], field.Invalid(g.Path(cycle[0]).Child("dependencies"),
-			g.describeCycle(cycle), "the dependencies form a cycle"))
+		text := graph.DescribeCycle(cycle, func(i int32) string { return g.Names[i] })
+		report(g.Names[cycle[0]], field.Invalid(g.Path(int(cycle[0])).Child("dependencies"), text, "the dependencies form a cycle"))
 	}
 	return problems
 }
@@ -173,17 +172,4 @@ func (g *Graph) validateDependencies(spec *v1alpha1.JobFlowSpec, i int, given []
 		}
 	}
 	return errs
-}
-
-// describeCycle renders "a -> b -> a": a depends on b, which depends on a.
-func (g *Graph) describeCycle(cycle []int) string {
-	var names []string
-	for n, i := range cycle {
-		if n == message.MaxListed {
-			names = append(names, fmt.Sprintf("(%d more)", len(cycle)-n))
-			break
-		}
-		names = append(names, g.Names[i])
-	}
-	return strings.Join(append(names, g.Names[cycle[0]]), " -> ")
 }

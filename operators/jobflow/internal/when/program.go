@@ -2,7 +2,7 @@ package when
 
 import (
 	"github.com/google/cel-go/cel"
-	"k8s.io/utils/lru"
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // maxPrograms bounds the programs that are kept, of all flows together: some 5 MB of usual ones, and 100 MB of the longest.
@@ -13,11 +13,11 @@ const maxPrograms = 500
 const interruptCheck = 100
 
 // programs are those that were evaluated last, by source. Flows share them.
-var programs = lru.New(maxPrograms)
+var programs, _ = lru.New[source, cel.Program](maxPrograms) // fails only for a size below 1
 
 func (s source) program() (cel.Program, error) {
 	if known, ok := programs.Get(s); ok {
-		return known.(cel.Program), nil
+		return known, nil
 	}
 	env, checked, wrong := s.check()
 	if wrong != nil {

@@ -173,7 +173,7 @@ func TestCost(t *testing.T) {
 
 // Programs are shared by what they follow from, and only the last ones are kept.
 func TestProgramsAreSharedAndFew(t *testing.T) {
-	programs.Clear()
+	programs.Purge()
 	for range 3 {
 		for i := range 4 {
 			x, err := Compile(fmt.Sprintf(`jobs.build.succeeded && %d < 2`, i%2), scope(false))
