@@ -103,7 +103,7 @@ func (s *source) stream(ctx context.Context, r runOf, p *printer) error {
 // hasEnded reports whether an object will print nothing any more.
 func hasEnded(root *unstructured.Unstructured) bool {
 	o := diagnose.NewObject(root, nil)
-	return root.GetDeletionTimestamp() != nil || diagnose.HasSucceeded(o) || diagnose.HasEndedBadly(o)
+	return root.GetDeletionTimestamp() != nil || diagnose.HasSucceeded(o) || diagnose.HasFailed(o)
 }
 
 // watch tells the object anew when it or a pod of its namespace has changed; several changes in a short time are told once. The

@@ -10,7 +10,7 @@ import (
 // branch is an object as it is shown, and what is below it.
 type branch struct {
 	diagnose.Ref `json:",inline"`
-	// State is how the object itself says it fares.
+	// State is the state in the object's own status, in a few words.
 	State string `json:"state,omitempty"`
 	// Node is the one that a pod is on.
 	Node string `json:"node,omitempty"`
@@ -47,7 +47,7 @@ func newBranch(m *family.Member) branch {
 
 func faresOf(o *diagnose.Object) fares {
 	switch state := diagnose.StateOf(o); {
-	case diagnose.HasEndedBadly(o):
+	case diagnose.HasFailed(o):
 		return bad
 	case diagnose.HasSucceeded(o):
 		return done

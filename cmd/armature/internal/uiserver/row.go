@@ -74,7 +74,7 @@ const (
 // toneOf says how an object fares.
 func toneOf(o *diagnose.Object) tone {
 	switch {
-	case diagnose.HasEndedBadly(o):
+	case diagnose.HasFailed(o):
 		return toneBad
 	case diagnose.HasSucceeded(o):
 		return toneGood
