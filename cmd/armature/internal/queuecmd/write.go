@@ -50,7 +50,7 @@ func describe(b *strings.Builder, q Queue, wide bool, now time.Time, paint outpu
 	state, colour := cmp.Or(q.Ready, "no manager has reconciled it"), output.Good
 	switch {
 	case q.Missing:
-		state, colour = "the FluxSetup doesn't exist", output.Bad
+		state, colour = "doesn't exist", output.Bad
 	case q.Ready != v1alpha1.ReasonActive:
 		colour = output.Bad
 	}

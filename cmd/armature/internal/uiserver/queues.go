@@ -179,8 +179,8 @@ func (b *queueBook) forget(uid types.UID) {
 	}
 }
 
-// news returns the queues that look different at a time, and those that are gone.
-func (b *queueBook) news(now time.Time) (changed []queueView, gone []string) {
+// changes returns the queues that differ from those sent before, and the removed ones.
+func (b *queueBook) changes(now time.Time) (changed []queueView, gone []string) {
 	forecasts := b.forecasts(now)
 	for name := range b.touched {
 		v, exists := b.view(name, forecasts)
@@ -319,7 +319,7 @@ func (s *server) streamQueues(w http.ResponseWriter, r *http.Request, v *Viewer)
 			synced = synced && j.synced
 		}
 		began := time.Now()
-		changed, gone := book.news(began.UTC().Truncate(time.Second))
+		changed, gone := book.changes(began.UTC().Truncate(time.Second))
 		out.rest = busyShare * time.Since(began) // simulations take at most a tenth of the time, however many queues there are
 		sendAll(out, "set", changed)
 		sendAll(out, "gone", gone)
