@@ -27,7 +27,7 @@ func Operator(mgr manager.Manager) *builder.Operator[*corev1.ConfigMap] {
 		Plan(Plan)
 }
 
-// Plan orders what exists: the configuration is in no phase and comes first, the workload waits for the migration.
+// Plan orders the children: the configuration is in no phase and comes first, and the workload waits for the migration.
 func Plan(owner *corev1.ConfigMap, _ builder.View) builder.Plan[*corev1.ConfigMap] {
 	config := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: owner.Name + "-config"},

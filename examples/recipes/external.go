@@ -11,14 +11,14 @@ import (
 	v1 "github.com/armature-dev/armature/examples/webapp/api/v1"
 )
 
-// Backlog is what a system outside of the cluster said: how much there is to do, or why it didn't answer.
+// Backlog is the response of an external system: the number of tasks, or the error.
 type Backlog struct {
 	Tasks int32
 	Down  string
 }
 
-// External is an operator that has a server for each ten tasks of a queue outside of the cluster. The plan stays a pure
-// function: ask asks before it, and what it returns is in the view.
+// External is an operator with one server for each ten tasks of an external queue. The plan remains a pure function: the builder calls
+// ask before it, and the view has the result.
 func External(mgr manager.Manager, ask func(ctx context.Context, queue string) (int32, error)) *builder.Operator[*v1.WebApp] {
 	return builder.NewOperator[*v1.WebApp](mgr, "external").
 		Owns(&appsv1.Deployment{}).
@@ -27,7 +27,7 @@ func External(mgr manager.Manager, ask func(ctx context.Context, queue string) (
 			defer cancel()
 			tasks, err := ask(ctx, app.Name)
 			if err != nil {
-				return Backlog{Down: err.Error()}, nil // the plan tells of it; an error would fail the pass
+				return Backlog{Down: err.Error()}, nil // the plan reports it; an error would fail the pass
 			}
 			return Backlog{Tasks: tasks}, nil
 		}).
@@ -35,7 +35,7 @@ func External(mgr manager.Manager, ask func(ctx context.Context, queue string) (
 }
 
 func planExternal(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
-	plan := builder.Plan[*v1.WebApp]{Report: true, RequeueAfter: time.Minute} // nothing in the cluster tells of a change
+	plan := builder.Plan[*v1.WebApp]{Report: true, RequeueAfter: time.Minute} // no event in the cluster reports a change
 	backlog, _ := builder.External[Backlog](view)
 	deployment := servers(app)
 	switch {

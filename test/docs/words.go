@@ -45,6 +45,8 @@ var terms = []term{
 	avoid(`(come|comes|came) of`, "outcome, result"),
 	avoid(`need(s)?n't|needs? not|not un(like|common)`, "doesn't need to, or the positive statement"),
 	avoid(`put back`, "restore"),
+	avoid(`see that|sees that`, "check that"),
+	avoid(`goes no further`, "can't progress"),
 	avoid(`the house|of the house`, "repository"),
 }
 

@@ -39,13 +39,8 @@ func TestWordsOfPages(t *testing.T) {
 // TestWordsOfComments: so do the comments of exported names, of which API documentation and CRDs are made.
 func TestWordsOfComments(t *testing.T) {
 	for _, dir := range heldPackages {
-		files, err := filepath.Glob(root + dir + "/*.go")
-		require.NoError(t, err)
 		checked := 0
-		for _, path := range files {
-			if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(filepath.Base(path), "zz_generated") {
-				continue
-			}
+		for _, path := range sources(t, dir) {
 			for _, comment := range exportedComments(t, path) {
 				checked++
 				for _, found := range privateWords(comment.text, comment.line) {
@@ -55,6 +50,35 @@ func TestWordsOfComments(t *testing.T) {
 		}
 		assert.Positive(t, checked, "%s has no comments of exported names", dir)
 	}
+}
+
+// spokenPackages are the packages of the command line: users read their texts, so all comments and string literals are checked.
+var spokenPackages = []string{"cmd/armature", "cmd/armature/internal/*"}
+
+// TestWordsOfCommands: so do the commands, in what they print and in all comments.
+func TestWordsOfCommands(t *testing.T) {
+	for _, dir := range spokenPackages {
+		checked := 0
+		for _, path := range sources(t, dir) {
+			for _, text := range append(allComments(t, path), literals(t, path)...) {
+				checked++
+				for _, found := range privateWords(text.text, text.line) {
+					t.Errorf("%s:%d: %q: use %s", strings.TrimPrefix(path, root), found.line, found.word, found.use)
+				}
+			}
+		}
+		assert.Positive(t, checked, "%s has no comments", dir)
+	}
+}
+
+// sources returns the written Go files of packages, without tests.
+func sources(t *testing.T, packages string) []string {
+	t.Helper()
+	files, err := filepath.Glob(root + packages + "/*.go")
+	require.NoError(t, err)
+	return slices.DeleteFunc(files, func(path string) bool {
+		return strings.HasSuffix(path, "_test.go") || strings.HasPrefix(filepath.Base(path), "zz_generated")
+	})
 }
 
 // comment is a text that begins at a line of a file.
@@ -67,23 +91,57 @@ type comment struct {
 // the comment of an exported name begins.
 var marker = regexp.MustCompile("(?m)^//( ?\\+|go:|\t| {2,}).*$|`[^`\n]*`|\\[[\\w.]+\\][\\w.]*|\\A// [A-Z]\\w*")
 
-// exportedComments returns the comments of a file's package clause and of its exported names, fields and methods.
-func exportedComments(t *testing.T, path string) (all []comment) {
+func parse(t *testing.T, path string) (*token.FileSet, *ast.File) {
 	t.Helper()
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 	require.NoError(t, err)
+	return fset, file
+}
+
+func commentOf(fset *token.FileSet, group *ast.CommentGroup) comment {
+	var lines []string
+	for _, c := range group.List {
+		lines = append(lines, c.Text)
+	}
+	text := marker.ReplaceAllStringFunc(strings.Join(lines, "\n"), blank)
+	return comment{fset.Position(group.Pos()).Line, strings.ReplaceAll(text, "\n//", "\n  ")}
+}
+
+// allComments returns all comments of a file.
+func allComments(t *testing.T, path string) (all []comment) {
+	t.Helper()
+	fset, file := parse(t, path)
+	for _, group := range file.Comments {
+		all = append(all, commentOf(fset, group))
+	}
+	return all
+}
+
+// literals returns the string literals of a file that are prose: those with a space. Names, such as those of fields, have none.
+func literals(t *testing.T, path string) (all []comment) {
+	t.Helper()
+	fset, file := parse(t, path)
+	ast.Inspect(file, func(n ast.Node) bool {
+		literal, ok := n.(*ast.BasicLit)
+		if !ok || literal.Kind != token.STRING || !strings.Contains(literal.Value, " ") {
+			return true
+		}
+		all = append(all, comment{fset.Position(literal.Pos()).Line, literal.Value})
+		return true
+	})
+	return all
+}
+
+// exportedComments returns the comments of a file's package clause and of its exported names, fields and methods.
+func exportedComments(t *testing.T, path string) (all []comment) {
+	t.Helper()
+	fset, file := parse(t, path)
 	add := func(groups ...*ast.CommentGroup) {
 		for _, group := range groups {
-			if group == nil {
-				continue
+			if group != nil {
+				all = append(all, commentOf(fset, group))
 			}
-			var lines []string
-			for _, c := range group.List {
-				lines = append(lines, c.Text)
-			}
-			text := marker.ReplaceAllStringFunc(strings.Join(lines, "\n"), blank)
-			all = append(all, comment{fset.Position(group.Pos()).Line, strings.ReplaceAll(text, "\n//", "\n  ")})
 		}
 	}
 	add(file.Doc)

@@ -11,7 +11,7 @@ import (
 // where scripts are mounted.
 const where = "/script"
 
-// script is the ConfigMap with what is run.
+// script is the ConfigMap with the script.
 func script(b *v1.Backup) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: named(b), Data: map[string]string{"run.sh": b.Spec.Script}}
 }

@@ -19,7 +19,7 @@ func TestControl(t *testing.T) {
 	p.waitSuspended("long", true)
 	assert.Equal(t, "jobflow.api.practice.com/long\n", p.succeeds("resume", "jobflow", "long", "-o", "name"))
 	p.waitSuspended("long", false)
-	assert.Contains(t, p.fails("retry", "jobflow/long"), "jobflows/long: nothing of it has failed: its state is Running")
+	assert.Contains(t, p.fails("retry", "jobflow/long"), "jobflows/long: it has no failed nodes: its state is Running")
 	assert.Equal(t, "jobflow.api.practice.com/long terminated\n", p.succeeds("terminate", "jobflow/long"))
 	p.waitState("long", v1alpha1.StateFailed)
 	assert.Contains(t, p.fails("terminate", "jobflow/long"), "it has ended already")
@@ -36,7 +36,7 @@ func TestControl(t *testing.T) {
 	assert.Equal(t, "jobflow.api.practice.com/long resumed (no change)\n", p.succeeds("resume", "jf/long"))
 	assert.Contains(t, p.fails("suspend", "jobflow/bad"), "jobflows/bad: it has ended already: its state is Failed")
 	assert.Contains(t, p.fails("suspend", "jobflow", "-l", "a=b"), "no objects found")
-	assert.Contains(t, p.fails("suspend", "configmap/kube-root-ca.crt"), "a ConfigMap can't be suspended; these can: DaemonJob, FluxJob, JobFlow, MiniCluster, ReplicaJob")
+	assert.Contains(t, p.fails("suspend", "configmap/kube-root-ca.crt"), "a ConfigMap can't be suspended; supported kinds: DaemonJob, FluxJob, JobFlow, MiniCluster, ReplicaJob")
 	assert.Contains(t, p.fails("suspend"), "You must provide one or more resources")
 }
 

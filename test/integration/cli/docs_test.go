@@ -63,7 +63,7 @@ func endOfOutput(lines []string, command int) int {
 var (
 	randomEnd = regexp.MustCompile(`\b((?:nightly|train|scan)-[a-z]+)-[a-z0-9]{5}\b`)
 	// A column of ages is as wide as its head or the longest of them.
-	ageHead = regexp.MustCompile(`AGE {2,}WHY`)
+	ageHead = regexp.MustCompile(`AGE {2,}REASON`)
 	age     = regexp.MustCompile(`( {2,})(?:\d+m)?\d+s {2,}(\S)`)
 	ageLast = regexp.MustCompile(`(?m) (?:\d+m)?\d+s$`)
 	elapsed = regexp.MustCompile(`(?m)^ +(?:\d+m)?\d+s  `)
@@ -81,7 +81,7 @@ func (p *place) outputInDocs(command string) string {
 	out = randomEnd.ReplaceAllString(out, "$1-x7k2p")
 	out = elapsed.ReplaceAllString(out, "   9s  ")
 	out = took.ReplaceAllString(out, "in 1s")
-	out = ageHead.ReplaceAllString(age.ReplaceAllString(out, "${1}9s   $2"), "AGE  WHY")
+	out = ageHead.ReplaceAllString(age.ReplaceAllString(out, "${1}9s   $2"), "AGE  REASON")
 	out = ageLast.ReplaceAllString(out, " 9s")
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimRight(out, "\n") + "\n") {

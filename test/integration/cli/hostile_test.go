@@ -39,7 +39,7 @@ func TestWhoMayNot(t *testing.T) {
 	assert.Contains(t, errs, "not shown: list Job")
 
 	out = p.succeeds("explain", "jf/long", "b")
-	assert.Equal(t, "JobFlow/long: node \"b\" has yet to come: it waits for a (Running)\n", out)
+	assert.Equal(t, "JobFlow/long: node \"b\" hasn't started: it waits for a (Running)\n", out)
 	assert.Regexp(t, `^Job/long-a: (it runs: 1 pod|1 pod is starting.*)\n$`, p.succeeds("explain", "jf", "long", "a"))
 	_, errs, code = p.armature("explain", "jf/long", "c")
 	assert.Equal(t, 2, code)

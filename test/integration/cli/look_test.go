@@ -117,7 +117,7 @@ func TestQueue(t *testing.T) {
 	assert.Regexp(t, `\n  ADMITTED +STATE +PODS +SINCE\n  `+p.Namespace+`/one +Starting +1 +\d+s\n`, out)
 	assert.Regexp(t, `\n  1 +`+p.Namespace+`/two +\d+s +WaitingForQuota: it needs 1 miniClusters, and queue`, out)
 	assert.Regexp(t, `\n  - +`+p.Namespace+`/large +\d+s +ExceedsMaximumQuota: it needs 9 pods`, out)
-	assert.Contains(t, p.succeeds("queue"), "FluxSetup/nosuch-"+p.Namespace+"  there is no such FluxSetup  0 admitted, 1 waiting\n")
+	assert.Contains(t, p.succeeds("queue"), "FluxSetup/nosuch-"+p.Namespace+"  doesn't exist  0 admitted, 1 waiting\n")
 	assert.Contains(t, p.succeeds("queue", p.Namespace, "-o", "wide"), "cpu=10k")
 	assert.Equal(t, "fluxsetup.api.practice.com/"+p.Namespace+"\n", p.succeeds("queue", p.Namespace, "-o", "name"))
 	var queues []struct {

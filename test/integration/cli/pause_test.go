@@ -12,7 +12,7 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// A paused flow starts nothing and says so, until it is unpaused; what runs goes on.
+// A paused flow starts nothing and says so, until it is unpaused; running pods continue.
 func TestPause(t *testing.T) {
 	p := newPlace(t)
 	p.create(flowOf("f", node("a", "sleep 2"), node("b", "true", "a")))

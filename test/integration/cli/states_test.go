@@ -110,10 +110,10 @@ func (p *place) putInState(kind, name string, spec, status map[string]any) *unst
 func (p *place) whatIsSaid(t *testing.T, u *unstructured.Unstructured) string {
 	t.Helper()
 	what := strings.ToLower(u.GetKind()) + "/" + u.GetName()
-	var found struct{ Verdict, Reason, Message string }
+	var found struct{ Phase, Reason, Message string }
 	out, errs, _ := p.armature("explain", what, "-o", "json")
 	require.NoError(t, json.Unmarshal([]byte(out), &found), errs)
-	explain := found.Verdict
+	explain := found.Phase
 	if found.Reason != "" {
 		explain += ", " + found.Reason
 	}

@@ -73,7 +73,7 @@ func TestWatchOfJobs(t *testing.T) {
 			}
 		})
 	}
-	assert.Contains(t, p.fails("watch", "cm/kube-root-ca.crt"), "a ConfigMap can't be watched; these can: JobFlow, DaemonJob, ReplicaJob, MiniCluster, FluxJob")
+	assert.Contains(t, p.fails("watch", "cm/kube-root-ca.crt"), "a ConfigMap can't be watched; supported kinds: JobFlow, DaemonJob, ReplicaJob, MiniCluster, FluxJob")
 	assert.Contains(t, p.fails("watch", "rj/none"), "not found")
 }
 

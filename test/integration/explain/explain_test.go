@@ -43,7 +43,7 @@ func TestBroken(t *testing.T) {
 	const toPod = "JobFlow Job Pod"
 	answers := []answer{
 		{"jf/no-image", "", "ImageNotFound", "Pod", toPod, `container main can't start, because its image registry.example.com/nosuch:1 can't be pulled: ImagePullBackOff: Back-off pulling image`},
-		{"jf/full", p.full, "QuotaExceeded", "Job", "JobFlow Job", "what it needs can't be made: ResourceQuota no-pods is exceeded: requested pods=1, used pods=0, limited to pods=0"},
+		{"jf/full", p.full, "QuotaExceeded", "Job", "JobFlow Job", "a child can't be created: ResourceQuota no-pods is exceeded: requested pods=1, used pods=0, limited to pods=0"},
 		{"jf/no-jobs", p.locked, "Forbidden", "JobFlow", "JobFlow", "system:serviceaccount:armature-system:locked may not create jobs here"},
 		{"jf/huge", "", "RequestTooLarge", "Pod", toPod, "no node takes it: it requests 10k cpu, and the largest of the 1 node it could run on, minikube, has"},
 		{"jf/nowhere", "", "NoNodeMatches", "Pod", toPod, "its nodeSelector disk=ssd matches none of the cluster's 6 nodes"},
@@ -62,12 +62,12 @@ func TestBroken(t *testing.T) {
 		{"jf/claim", "", "ClaimPending", "PersistentVolumeClaim", toPod + " PersistentVolumeClaim", `it is pending: there is no StorageClass "nosuch"`},
 		{"pvc/data", "", "ClaimPending", "PersistentVolumeClaim", "PersistentVolumeClaim", `there is no StorageClass "nosuch"`},
 		{"jf/no-claim", "", "ClaimMissing", "Pod", toPod, "its volume data needs the PersistentVolumeClaim nosuch, which doesn't exist"},
-		{"jf/gate", "", "SchedulingGated", "Pod", toPod, "its scheduling gates hold it back: example.com/hold"},
+		{"jf/gate", "", "SchedulingGated", "Pod", toPod, "its scheduling gates keep it from being scheduled: example.com/hold"},
 		{"jf/no-scheduler", "", "NoScheduler", "Pod", toPod, "no scheduler has processed it: its schedulerName is nosuch"},
 		{"jf/no-command", "", "ExitCode", "Pod", toPod, "container main"},
-		{"deploy/crash", "", "CrashLoop", "Pod", "Deployment ReplicaSet Pod", "container main exited with code 3; it was started again"},
-		{"jf/oom", "", "OutOfMemory", "Pod", toPod, "container main was killed because it was out of memory: its limit is 64Mi"},
-		{"deploy/unready", "", "ReadinessProbeFailing", "Pod", "Deployment ReplicaSet Pod", "container main runs, but isn't ready by its readiness probe"},
+		{"deploy/crash", "", "CrashLoop", "Pod", "Deployment ReplicaSet Pod", "container main exited with code 3; it was restarted"},
+		{"jf/oom", "", "OutOfMemory", "Pod", toPod, "container main was killed because it ran out of memory: its limit is 64Mi"},
+		{"deploy/unready", "", "ReadinessProbeFailing", "Pod", "Deployment ReplicaSet Pod", "container main runs, but its readiness probe hasn't succeeded"},
 		{"jf/backoff", "", "ExitCode", "Pod", toPod, "container main exited with code 4; its Job has given up after 2 failed pods: the backoffLimit of 1 is reached"},
 		{"jf/dependency", "", "ExitCode", "Pod", toPod, "container main exited with code 5; its Job has given up after 1 failed pod: the backoffLimit of 0 is reached; 1 node of the flow was skipped"},
 		{"jf/deadline", "", "DeadlineExceeded", "JobFlow", "JobFlow", "it was active for longer than spec.activeDeadlineSeconds allows, 1 s"},
@@ -76,7 +76,7 @@ func TestBroken(t *testing.T) {
 		{"jf/when", "", "InvalidSpec", "JobFlow", "JobFlow", "spec.flows[1].when: Invalid value"},
 		{"jf/suspended", "", "Suspended", "JobFlow", "JobFlow", "it is suspended: spec.suspend is true"},
 		{"jf/terminated", "", "Terminated", "JobFlow", "JobFlow", "it was stopped because spec.terminate is true"},
-		{"jf/held", "", "Deleting", "JobFlow", "JobFlow", "stays until who set these finalizers takes them off: example.com/hold"},
+		{"jf/held", "", "Deleting", "JobFlow", "JobFlow", "remains until the controllers of these finalizers remove them: example.com/hold"},
 		{"jf/unseen", p.unwatched, "NoManager", "JobFlow", "JobFlow", "no manager has reconciled it: its status is empty"},
 		{"fj/no-queue", "", "QueueNotFound", "FluxJob", "FluxJob", `there is no FluxSetup "nosuch"`},
 		{"fj/too-large", "", "ExceedsMaximumQuota", "FluxJob", "FluxJob", "allows at most 4 for one job"},
@@ -84,10 +84,10 @@ func TestBroken(t *testing.T) {
 		{"dj/cordoned-nodes", "", "NodesUnavailable", "DaemonJob", "DaemonJob", "1 waiting (fake-0 is cordoned)"},
 		{"dj/paused", "", "Paused", "DaemonJob", "DaemonJob", "it has paused: 0 of "},
 		{"jf/no-node", "", "NodeNotFound", "Job", "JobFlow Job", "there is no node nosuch, which its pod template names"},
-		{"jf/no-parallelism", "", "NoParallelism", "Job", "JobFlow Job", "it makes no pods: spec.parallelism is 0"},
+		{"jf/no-parallelism", "", "NoParallelism", "Job", "JobFlow Job", "it creates no pods: spec.parallelism is 0"},
 		{"rj/empty", "", "NoReplicas", "ReplicaJob", "ReplicaJob", "it has no replicas: replicas is 0 in spec.replicaSpecs.Worker"},
 		{"jf/not-found", "", "ExitCode", "Pod", toPod, "container main exited with code 127: a command was not found"},
-		{"jf/going", "", "Deleting", "Pod", "JobFlow Pod", "stays until who set these finalizers takes them off: example.com/hold"},
+		{"jf/going", "", "Deleting", "Pod", "JobFlow Pod", "remains until the controllers of these finalizers remove them: example.com/hold"},
 		{"deploy/none", "", "NoReplicas", "Deployment", "Deployment", "it is scaled to 0"},
 		{"job/asleep", "", "Suspended", "Job", "Job", "it is suspended"},
 		{"job/kueue", "", "Queued", "Job", "Job", "it waits in Kueue's queue team-a"},
@@ -111,18 +111,18 @@ func TestBroken(t *testing.T) {
 		})
 	}
 	t.Run("well", func(t *testing.T) {
-		for what, verdict := range map[string]string{"jf/good": "Succeeded", "jf/long": "Running", "deploy/serves": "Running"} {
-			found, code := explain(t, p.Namespace, what, func(f finding) bool { return f.Verdict == verdict })
-			assert.Equal(t, verdict, found.Verdict, "%+v", found)
+		for what, phase := range map[string]string{"jf/good": "Succeeded", "jf/long": "Running", "deploy/serves": "Running"} {
+			found, code := explain(t, p.Namespace, what, func(f finding) bool { return f.Phase == phase })
+			assert.Equal(t, phase, found.Phase, "%+v", found)
 			assert.Zero(t, code)
 			assert.Empty(t, found.Reason)
 		}
 	})
 	t.Run("in line", func(t *testing.T) {
 		found, code := explain(t, p.Namespace, "fj/queue-full", func(f finding) bool { return f.Reason == "WaitingForQuota" })
-		assert.Equal(t, "Waiting", found.Verdict, "%+v", found)
+		assert.Equal(t, "Waiting", found.Phase, "%+v", found)
 		assert.Zero(t, code, "nothing is wrong")
-		assert.Contains(t, found.Message, "it waits its turn at position 1 of the queue: it needs 1 miniClusters")
+		assert.Contains(t, found.Message, "it waits in the queue at position 1 of the queue: it needs 1 miniClusters")
 	})
 	t.Run("output", p.testOutput)
 }
@@ -131,8 +131,8 @@ func TestBroken(t *testing.T) {
 func (p *place) testOutput(t *testing.T) {
 	out, _, code := binary.RunIn(t, p.Namespace, "explain", "jobflow", "cycle")
 	assert.Equal(t, 1, code)
-	assert.Equal(t, `JobFlow/cycle doesn't run as it should: its spec can't be carried out: flow "a": spec.flows[0].dependencies: Invalid value: "a -> b -> a": `+
-		"the dependencies form a cycle\n\n  JobFlow/cycle  Failed 0/2\n\nNext: correct the field that is named: kubectl edit jobflow/cycle -n "+p.Namespace+"\n", out)
+	assert.Equal(t, `JobFlow/cycle is blocked: its spec is invalid: flow "a": spec.flows[0].dependencies: Invalid value: "a -> b -> a": `+
+		"the dependencies form a cycle\n\n  JobFlow/cycle  Failed 0/2\n\nNext: correct the field that the message names: kubectl edit jobflow/cycle -n "+p.Namespace+"\n", out)
 	out, _, code = binary.RunIn(t, p.Namespace, "explain", "jf/good")
 	assert.Zero(t, code)
 	assert.Equal(t, "JobFlow/good: it has succeeded\n", out)
@@ -141,7 +141,7 @@ func (p *place) testOutput(t *testing.T) {
 	assert.Equal(t, "jobflow.api.practice.com/suspended\n", out)
 	out, _, code = binary.RunIn(t, p.Namespace, "explain", "jf/suspended", "-o", "yaml")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, out, "reason: Suspended\nverdict: Blocked\n")
+	assert.Contains(t, out, "phase: Blocked\nreason: Suspended\n")
 	for _, args := range [][]string{{"jf/none"}, {"nosuch/a"}, {"jf"}, {"jf/good", "-o", "wide"}} {
 		_, errs, code := binary.RunIn(t, p.Namespace, append([]string{"explain"}, args...)...)
 		assert.Equal(t, 2, code, "%v", args)

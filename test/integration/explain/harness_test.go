@@ -64,9 +64,9 @@ func (p *place) clean(objs ...client.Object) {
 
 // finding is what explain prints as JSON.
 type finding struct {
-	Verdict, Reason, Message, Next string
-	Object                         struct{ Kind, Name string }
-	Path                           []struct{ Kind, Name string }
+	Phase, Reason, Message, Next string
+	Object                       struct{ Kind, Name string }
+	Path                         []struct{ Kind, Name string }
 }
 
 func (f finding) kinds() string {

@@ -67,7 +67,7 @@ func (s *Server) Small(text string) {
 		}
 		return list
 	}
-	explain := M{"verdict": "Blocked", "reason": "ImagePull",
+	explain := M{"phase": "Blocked", "reason": "ImagePull",
 		"message": "The image registry.local/train:v9 can't be pulled: it doesn't exist." + text,
 		"next":    "Correct the image in spec.flows[4], or push it." + text, "path": []M{{"kind": "JobFlow", "name": "nightly" + text,
 			"state": "Running"},
@@ -107,7 +107,7 @@ func (s *Server) Small(text string) {
 	s.Stream("detail", "DaemonJob/ml/wipe-disks"+text+"/", append([]Event{whole(daemon, M{"conditions": conditions}), E("nodes",
 		squares)}, common...)...)
 	s.Stream("detail", "ReplicaJob/ml/train"+text+"/", whole(replica, M{"conditions": conditions}), E("explain",
-		M{"verdict": "Running", "message": "All replicas run."}),
+		M{"phase": "Running", "message": "All replicas run."}),
 		E("pods", append(pods("Chief"+text, 1), pods("Worker", 12)...)))
 	s.Stream("detail", "MiniCluster/ml/lammps"+text+"/", whole(mini, nil), E("pods", pods("", 14)))
 	s.Stream("detail", "Pinot/ml/events"+text+"/", whole(pinot, M{"phase": "Upgrading" + text, "conditions": append(conditions,
@@ -130,7 +130,7 @@ func (s *Server) Small(text string) {
 		"cohort": "lab" + text,
 		"usage": []M{{"name": "pods" + text, "quota": "40", "used": "38", "free": "2", "share": 0.95}, {"name": "cpu",
 			"quota": "64", "used": "80", "share": 1.25}, {"name": "nvidia.com/gpu", "quota": "8", "used": "2", "free": "6", "share": 0.25}},
-		"holding": []M{{"namespace": "ml", "name": "survey" + text, "since": Ago(900), "pods": 8, "resources": M{"cpu": "4" + text},
+		"admitted": []M{{"namespace": "ml", "name": "survey" + text, "since": Ago(900), "pods": 8, "resources": M{"cpu": "4" + text},
 			"state": "Running"}, {"namespace": "ml", "name": "fold-protein", "since": Ago(3900), "pods": 30, "resources": M{"cpu": "30",
 			"nvidia.com/gpu": "2"}, "ends": Ago(-600)}},
 		"waiting": []M{{"position": 1, "namespace": "ml", "name": "homework" + text, "since": Ago(300), "priority": 5,

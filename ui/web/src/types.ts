@@ -104,7 +104,7 @@ export interface ObjectName {
 }
 
 export interface Explanation {
-  verdict?: string;
+  phase?: string;
   reason?: string;
   message?: string;
   next?: string;
@@ -180,7 +180,7 @@ export interface Quota {
   share?: number;
 }
 
-export interface Holding {
+export interface Admitted {
   namespace: string;
   name: string;
   since?: string;
@@ -211,7 +211,7 @@ export interface Queue {
   cohort?: string;
   manager?: { name: string };
   usage?: Quota[];
-  holding?: Holding[];
+  admitted?: Admitted[];
   waiting?: Waiting[];
   pending?: number;
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 )
 
-// patience bounds how long a shell waits for the cluster.
-const patience = "3s"
+// timeout bounds the time that a shell waits for the cluster.
+const timeout = "3s"
 
 // Names completes KIND/NAME, and NAME after KIND, for objects of these kinds: singular names, such as jobflow. A cluster that
 // can't be reached has no names, and no error disturbs the line that is being typed.
@@ -60,6 +60,6 @@ func complete(list func(kind string) []string, kinds, args []string, toComplete 
 
 // names lists the names of a kind's objects, as far as the API server answers before the user stops waiting.
 func names(kube *genericclioptions.ConfigFlags, kind string) []string {
-	*kube.Timeout = patience
+	*kube.Timeout = timeout
 	return connect.Names(kube, kind)
 }

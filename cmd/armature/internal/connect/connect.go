@@ -90,7 +90,7 @@ func (c *Cluster) Find(args []string) (*unstructured.Unstructured, error) {
 	return found, nil
 }
 
-// Split tells the object from the part of it: KIND/NAME [NODE], or KIND NAME [NODE].
+// Split separates the object from its part: KIND/NAME [NODE], or KIND NAME [NODE].
 func Split(args []string) (object []string, part string, err error) {
 	n := 2
 	if strings.Contains(args[0], "/") {

@@ -8,12 +8,12 @@ import (
 
 type warningsKey struct{}
 
-// WithWarnings returns a context whose requests tell a function what the API server warns of. It may be called by several goroutines.
-func WithWarnings(ctx context.Context, tell func(text string)) context.Context {
-	return context.WithValue(ctx, warningsKey{}, tell)
+// WithWarnings returns a context whose requests pass the warnings of the API server to a function. Several goroutines may call it.
+func WithWarnings(ctx context.Context, report func(text string)) context.Context {
+	return context.WithValue(ctx, warningsKey{}, report)
 }
 
-// warnings tells who wants to know. Other warnings, about kinds that the user hasn't asked for, are dropped.
+// warnings passes a warning to the function of the request's context. Without one, it drops the warning.
 type warnings struct{}
 
 var _ rest.WarningHandlerWithContext = warnings{}
@@ -23,7 +23,7 @@ const warningCode = 299
 
 // HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
 func (warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
-	if tell, ok := ctx.Value(warningsKey{}).(func(string)); ok && code == warningCode {
-		tell(text)
+	if report, ok := ctx.Value(warningsKey{}).(func(string)); ok && code == warningCode {
+		report(text)
 	}
 }

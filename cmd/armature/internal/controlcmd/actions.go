@@ -14,15 +14,15 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// action is something that is asked of an object by a field of its spec.
+// action is a change of an object that a command makes: of a field of its spec, or of an annotation.
 type action struct {
 	verb, done string
 	short      string
 	long       string
 	example    string
-	// fields are where the spec asks for it, by kind. None: the annotation paused of any kind asks for it.
+	// fields are the fields to set, by kind; nil for an annotation of any kind.
 	fields map[string][]string
-	// set changes the object so that it is asked for, or returns an error that says why there is nothing to ask for.
+	// set changes the object, or returns the reason why the action isn't possible in its state.
 	set func(obj *unstructured.Unstructured, field []string) error
 }
 
@@ -38,7 +38,7 @@ var (
 var actions = []action{
 	{
 		verb: "suspend", done: "suspended", fields: suspendFields, set: suspend,
-		short:   "Stop what runs, until it is resumed",
+		short:   "Suspend objects until they are resumed",
 		long:    "Suspend objects until they are resumed. Nothing new starts, and running pods are stopped; ended pods stay unchanged.",
 		example: "  armature suspend jobflow/nightly\n  armature suspend dj,jf -l team=a",
 	},
@@ -64,31 +64,30 @@ var actions = []action{
 	},
 	{
 		verb: "pause", done: "paused", set: pause,
-		short: "Let the operator write nothing for objects, until they are unpaused",
-		long: "Pause objects of any kind whose operator is written with Armature: their operator writes nothing for them, whatever changes, " +
-			"until they are unpaused. Running pods continue. Unlike suspend, it stops no work; it protects objects during an upgrade or an " +
-			"intervention by hand. A deletion isn't held up.",
+		short: "Stop the operator's writes for objects until armature unpause",
+		long: "Pause objects of any kind whose operator is written with Armature: their operator writes nothing for them " +
+			"until armature unpause. Running pods continue: unlike suspend, pause stops no work. It protects objects during an upgrade or a " +
+			"manual intervention. It doesn't delay a deletion.",
 		example: "  armature pause jobflow/nightly\n  armature pause webapps --all",
 	},
 	{
 		verb: "unpause", done: "unpaused", set: unpause,
-		short:   "Let the operator work on paused objects again",
-		long:    "Let the operator work on paused objects again. It restores what has changed meanwhile.",
+		short:   "Restart the operator's writes for paused objects",
+		long:    "Restart the operator's writes for paused objects. The operator then restores the desired state of their children.",
 		example: "  armature unpause jobflow/nightly",
 	},
 	{
 		verb: "undo", done: "paused, returning to its former state", set: undo,
 		short: "Return to the state before the last disruptive change, and pause",
-		long: "Return objects to the state before the last change that disrupted their children: restarted pods, deleted or recreated an " +
-			"object, or scaled down. " +
-			"Their operator restores it and writes nothing else until armature unpause; then it applies the spec again. Operators " +
-			"keep that state with builder/undo; the condition Undoable of the object names it, and the condition Undone says whether it is " +
-			"restored.",
+		long: "Return objects to the state before the last change that restarted pods, deleted or recreated a child, or scaled down. " +
+			"The operator restores that state and writes nothing else until armature unpause, when it applies the spec again. It keeps " +
+			"the state with builder/undo. The condition Undoable of the object names the state, and the condition Undone reports whether it " +
+			"is restored.",
 		example: "  armature undo minicluster/nightly\n  kubectl wait --for=condition=Undone minicluster/nightly",
 	},
 }
 
-// pause sets the annotation that stops the passes over an object.
+// pause sets the annotation that stops the operator's writes for an object.
 func pause(obj *unstructured.Unstructured, _ []string) error {
 	if obj.GetDeletionTimestamp() != nil {
 		return errDeleted
@@ -102,7 +101,7 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 	return nil
 }
 
-// unpause removes it.
+// unpause removes the annotations of pause and undo.
 func unpause(obj *unstructured.Unstructured, _ []string) error {
 	annotations := obj.GetAnnotations()
 	delete(annotations, wellknown.AnnotationPaused)
@@ -111,7 +110,7 @@ func unpause(obj *unstructured.Unstructured, _ []string) error {
 	return nil
 }
 
-// undo asks for the former state that the operator has kept.
+// undo requests the former state that the operator has kept.
 func undo(obj *unstructured.Unstructured, _ []string) error {
 	name := ""
 	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
@@ -121,7 +120,7 @@ func undo(obj *unstructured.Unstructured, _ []string) error {
 		}
 	}
 	if name == "" {
-		return fmt.Errorf("there is nothing to undo: it has no condition %s; its operator has disrupted nothing since its creation, or keeps no "+
+		return fmt.Errorf("nothing to undo: it has no condition %s, because its operator has disrupted no child since its creation, or keeps no "+
 			"former state", events.ConditionUndoable)
 	}
 	if err := pause(obj, nil); err != nil {
@@ -133,7 +132,7 @@ func undo(obj *unstructured.Unstructured, _ []string) error {
 	return nil
 }
 
-// suspend asks for a suspension, if there is anything left to stop.
+// suspend suspends an object that has not ended.
 func suspend(obj *unstructured.Unstructured, field []string) error {
 	if err := isOver(obj); err != nil {
 		return err
@@ -141,7 +140,7 @@ func suspend(obj *unstructured.Unstructured, field []string) error {
 	return unstructured.SetNestedField(obj.Object, true, field...)
 }
 
-// resume takes a suspension back, if there is one.
+// resume ends a suspension, if there is one.
 func resume(obj *unstructured.Unstructured, field []string) error {
 	on, _, err := unstructured.NestedBool(obj.Object, field...)
 	if err != nil || !on {
@@ -150,8 +149,7 @@ func resume(obj *unstructured.Unstructured, field []string) error {
 	return unstructured.SetNestedField(obj.Object, false, field...)
 }
 
-// isOver is the error for what has been carried to its end, unless a retry has been asked for that lets it go on, and for what
-// is being deleted.
+// isOver returns an error for an object that has ended without a pending retry, or that is being deleted.
 func isOver(obj *unstructured.Unstructured) error {
 	if obj.GetDeletionTimestamp() != nil {
 		return errDeleted
@@ -171,18 +169,18 @@ func terminate(obj *unstructured.Unstructured, field []string) error {
 		return err
 	}
 	if state := stateOf(obj); isUnstarted(obj) && state == v1alpha1.StateFailed {
-		return fmt.Errorf("nothing of it runs: its state is %s, as its spec is invalid", state)
+		return fmt.Errorf("it has not started: its state is %s, because its spec is invalid", state)
 	}
 	return unstructured.SetNestedField(obj.Object, true, field...)
 }
 
-// isUnstarted reports whether nothing of an object was ever started.
+// isUnstarted reports whether an object has never started.
 func isUnstarted(obj *unstructured.Unstructured) bool {
 	at, _, _ := unstructured.NestedString(obj.Object, "status", "startTime")
 	return at == ""
 }
 
-// retryOnce counts a retry, if there is anything to run again. A flow that was terminated is let go on.
+// retryOnce requests a retry, if there are failed nodes. It also clears spec.terminate of a terminated flow.
 func retryOnce(obj *unstructured.Unstructured, field []string) error {
 	if obj.GetDeletionTimestamp() != nil {
 		return errDeleted
@@ -196,14 +194,14 @@ func retryOnce(obj *unstructured.Unstructured, field []string) error {
 		return err
 	}
 	if done < asked {
-		return fmt.Errorf("a retry has been asked for already, and hasn't begun: %s is %d, status.retry %d",
+		return fmt.Errorf("an earlier retry hasn't started yet: %s is %d, status.retry is %d",
 			strings.Join(field, "."), asked, done)
 	}
 	if isUnstarted(obj) && stateOf(obj) == v1alpha1.StateFailed {
-		return errors.New("nothing of it has run, as its spec is invalid: correct the spec, and it starts")
+		return errors.New("it has not started, because its spec is invalid: correct the spec, and it starts")
 	}
 	if !hasFailed(obj) {
-		return fmt.Errorf("nothing of it has failed: its state is %s", stateOf(obj))
+		return fmt.Errorf("it has no failed nodes: its state is %s", stateOf(obj))
 	}
 	if on, found, _ := unstructured.NestedBool(obj.Object, terminateFields["JobFlow"]...); found && on {
 		if err := unstructured.SetNestedField(obj.Object, false, terminateFields["JobFlow"]...); err != nil {
@@ -213,7 +211,7 @@ func retryOnce(obj *unstructured.Unstructured, field []string) error {
 	return unstructured.SetNestedField(obj.Object, asked+1, field...)
 }
 
-// hasFailed reports whether there is anything to run again. A DaemonJob can go on after failures, or pause.
+// hasFailed reports whether there are failed nodes. A DaemonJob can continue after failures, or pause.
 func hasFailed(obj *unstructured.Unstructured) bool {
 	if obj.GetKind() == "DaemonJob" {
 		nodes, _, err := unstructured.NestedInt64(obj.Object, "status", "failed")
@@ -232,22 +230,22 @@ func stateOf(obj *unstructured.Unstructured) v1alpha1.State {
 	return v1alpha1.State(state)
 }
 
-// fieldOf returns where an object asks for an action.
+// fieldOf returns the field of an object that an action sets.
 func (a action) fieldOf(obj *unstructured.Unstructured) ([]string, error) {
 	if a.fields == nil {
 		return nil, nil
 	}
 	field, ok := a.fields[obj.GetKind()]
 	if !ok || obj.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
-		return nil, fmt.Errorf("a %s can't be %s; these can: %s", obj.GetKind(), a.done, a.kinds())
+		return nil, fmt.Errorf("a %s can't be %s; supported kinds: %s", obj.GetKind(), a.done, a.kinds())
 	}
 	return field, nil
 }
 
-// kinds lists the kinds that an action is for.
+// kinds lists the kinds that support an action.
 func (a action) kinds() string {
 	if a.fields == nil {
-		return "all whose operator is written with Armature"
+		return "all kinds whose operator is written with Armature"
 	}
 	return strings.Join(slices.Sorted(maps.Keys(a.fields)), ", ")
 }
@@ -256,7 +254,7 @@ func (a action) kinds() string {
 func (a action) completed() []string {
 	kinds := a.fields
 	if kinds == nil {
-		kinds = suspendFields // the bundled ones
+		kinds = suspendFields // those of the bundled operators
 	}
 	var all []string
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {

@@ -30,7 +30,7 @@ func newCommand(a action) *cobra.Command {
 	kube := genericclioptions.NewConfigFlags(true)
 	print := genericclioptions.NewPrintFlags(a.done)
 	find := genericclioptions.NewResourceBuilderFlags().WithFile(false, nil).WithLabelSelector("").WithAll(false).WithLatest()
-	find.FileNameFlags.Usage = "Files that name the objects."
+	find.FileNameFlags.Usage = "Manifests with the objects."
 	cmd := &cobra.Command{
 		Use:     a.verb + " (KIND NAME | KIND/NAME ... | -f FILENAME)",
 		Short:   a.short,

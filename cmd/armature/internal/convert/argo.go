@@ -155,7 +155,7 @@ func (f *argoFlow) isContainer(name field) bool {
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// slug makes a name of a text: a DNS label with room for a suffix.
+// slug makes a name of a text: a DNS label that is short enough for a suffix.
 func slug(text string) string {
 	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(text), "-"), "-")
 	if name == "" {

@@ -101,7 +101,7 @@ func (f field) orElse(other field) field {
 	return other
 }
 
-// condition carries a task's "when" over. One that can't be told in terms of the flow blocks the task.
+// condition converts a task's "when". One that the flow can't express blocks the task.
 func (f *argoFlow) condition(p *place, task field, others scope) condition {
 	d := f.dependencies(task)
 	if token := d.unreadable(); token != "" {

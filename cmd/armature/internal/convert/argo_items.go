@@ -107,7 +107,7 @@ func (f *argoFlow) sequence(p *place, node map[string]any) {
 	for n := start; (end-n)*step >= 0; n += step {
 		items = append(items, fmt.Sprintf(format, n))
 	}
-	for _, name := range []string{"start", "end", "count", "format"} { // another field is told of
+	for _, name := range []string{"start", "end", "count", "format"} { // reports other fields
 		s.get(name).take()
 	}
 	node["forEach"] = map[string]any{"items": items}

@@ -64,7 +64,7 @@ func (f *argoFlow) unfold(p place) (ends []string, done condition, node string) 
 	return ends, done, ""
 }
 
-// pause makes a node that waits in the place of what there is no node for.
+// pause makes a node that waits, for a step without a counterpart.
 func (f *argoFlow) pause(p place) ([]string, condition, string) {
 	switch t := p.template; {
 	case !t.has(): // noted where its name is
@@ -156,7 +156,7 @@ func (f *argoFlow) nodeOf(ends []string) map[string]any {
 	return job
 }
 
-// atExit runs a task's exit handler, whatever came of it.
+// atExit runs a task's exit handler, whatever the outcome of the task.
 func (f *argoFlow) atExit(p place, task field, o *outcomes) {
 	for _, handler := range []field{task.get("onExit"), task.get("hooks", "exit", "template")} {
 		if !handler.has() {

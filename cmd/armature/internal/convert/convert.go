@@ -20,7 +20,7 @@ var Systems = map[string][]string{
 	"jobset":   {"jobset.x-k8s.io"},
 }
 
-// Result is what came of some manifests.
+// Result is the outcome of the conversion of manifests.
 type Result struct {
 	// Objects are what was made of them, in their order.
 	Objects []map[string]any

@@ -103,7 +103,7 @@ func (r replicatedJob) replicas(all []replicatedJob, jobSet, subdomain string) m
 		containers, _ := pod[kind].([]any)
 		for i, at := range job.get("template", "spec", kind).items() {
 			if container, ok := containers[i].(map[string]any); ok {
-				r.tell(container, at)
+				r.passIndex(container, at)
 			}
 		}
 	}
@@ -129,8 +129,8 @@ var (
 	jobIndex = regexp.MustCompile(`^metadata\.(labels|annotations)\['jobset\.sigs\.k8s\.io/(job-index|job-global-index)'\]$`)
 )
 
-// tell gives a container the index that its Job gave it, and has it read labels that are here.
-func (r replicatedJob) tell(container map[string]any, at field) {
+// passIndex sets the variables with the Job index in a container, and maps its references to labels.
+func (r replicatedJob) passIndex(container map[string]any, at field) {
 	own, _ := container["env"].([]any)
 	for i, v := range at.get("env").items() {
 		path := asText(v.get("valueFrom", "fieldRef", "fieldPath").value)

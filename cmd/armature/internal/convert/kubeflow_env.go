@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// trainingJob is a job of the training operator whose replicas are told of each other by variables. What its operator sets
+// trainingJob is a job of the training operator whose replicas find each other by environment variables. What its operator sets
 // is that of https://github.com/kubeflow/training-operator/tree/v1.9.0/pkg/controller.v1, envvar.go of each framework.
 type trainingJob struct {
 	from     field

@@ -42,7 +42,7 @@ func patchedJobs(flow field, template field, names []string) map[string]map[stri
 		jobs[names[i]] = volcanoJob(root.get("spec"), task)
 	}
 	src.rest()
-	for _, name := range patch.keys() { // of the template's own fields its own document tells
+	for _, name := range patch.keys() { // the template's own document reports its fields
 		for _, n := range src.notes {
 			if n.Path == "spec."+name {
 				flow.source.note(patch.get(name).path, "%s", n.Text)

@@ -40,13 +40,13 @@ func New() *cobra.Command {
 The apiVersion identifies the system. Pass a JobFlow with its JobTemplates, because a template with several tasks becomes several
 Jobs. Pass a TrainJob with its runtime, because the runtime defines its pods.
 
-The command reports each field that it could not convert, or not exactly, on standard error with file, line, column and field. It omits
-only the status and server-written metadata without such a line.
+The command reports each field that it could not convert, or not exactly, on standard error with file, line, column and field. It doesn't
+report the status and server-written metadata, which it omits.
 
-In a flow, a task without a counterpart becomes a node that can't start until a user corrects it, so no task runs that wouldn't have run.
+In a flow, a task without a counterpart becomes a node that can't start until a user corrects it, so its dependents don't run either.
 
-The exit code is 0 if every field was converted, possibly under another name; 2 if there are other lines, or if "armature lint" finds an
-error in the result, which is printed nevertheless; and 1 if there is no result.`,
+The exit code is 0 if every field was converted, possibly under another name; 2 if the command reports other fields, or if
+"armature lint" finds an error in the result, which is printed nevertheless; and 1 if there is no result.`,
 		Example: "  armature convert -f workflow.yaml > flow.yaml\n" +
 			"  armature convert -f volcano/ | armature lint -f -\n" +
 			"  armature convert -f job.yaml -o json",
@@ -54,7 +54,7 @@ error in the result, which is printed nevertheless; and 1 if there is no result.
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case len(files) == 0:
-				return errors.New("want files: -f FILENAME")
+				return errors.New("no files: use -f FILENAME")
 			case from != "" && !slices.Contains(systems, from):
 				return fmt.Errorf("--from: %q; want %s", from, strings.Join(systems, ", "))
 			case format != "yaml" && format != "json":

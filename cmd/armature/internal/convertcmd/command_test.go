@@ -46,7 +46,7 @@ func TestCommand(t *testing.T) {
 		"only another one": {"-f - --from volcano", workflow, "", "<stdin>:1:1: Workflow/w: skipped: argoproj.io/v1alpha1 is not of argo, jobset, kubeflow, volcano\n", "there is nothing to convert"},
 		"no such system":   {"-f - --from airflow", workflow, "", "", `--from: "airflow"; want argo, jobset, kubeflow, volcano`},
 		"no such format":   {"-f - -o wide", workflow, "", "", `--output: "wide"; want yaml or json`},
-		"no file":          {"", "", "", "", "want files: -f FILENAME"},
+		"no file":          {"", "", "", "", "no files: use -f FILENAME"},
 		"no YAML":          {"-f -", "a: b: c", "", "", "<stdin>:1:1: not YAML: mapping values are not allowed in this context"},
 		"json": {"-f - -o json", strings.Replace(workflow, "name: w", "generateName: w-", 1), `{
     "apiVersion": "v1",

@@ -1,4 +1,4 @@
-// Package crdskew tells CRDs that are older than a program needs from those that will do.
+// Package crdskew finds the CRDs that are older than a program needs.
 //
 // There is no number to compare: what counts is whether the API server would keep what the program writes. A CRD is older
 // than another if it lacks a version, a subresource, a field or a value of an enumeration that the other one has.

@@ -4,10 +4,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// isAllowed reports whether an object is a failed Job of a flow's node whose failure is allowed: nothing is wrong with the
-// flow because of it.
+// isAllowed reports whether an object is a failed Job of a node with allowFailure, which is not a problem of the flow.
 func isAllowed(o, parent *Object) bool {
-	if parent == nil || !parent.is("JobFlow") || o.job == nil || !HasEndedBadly(o) {
+	if parent == nil || !parent.is("JobFlow") || o.job == nil || !HasFailed(o) {
 		return false
 	}
 	for _, field := range []string{"flows", "finally"} {

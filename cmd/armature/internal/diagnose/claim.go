@@ -9,7 +9,7 @@ import (
 )
 
 // claimPending: a PersistentVolumeClaim was asked for that isn't bound.
-func claimPending(s scene) *Finding {
+func claimPending(s subject) *Finding {
 	claim := s.Claims[s.GetName()]
 	if !s.is("PersistentVolumeClaim") || claim == nil || s.isNew(s.Object) {
 		return nil
@@ -29,8 +29,8 @@ func (f *Facts) unbound(claim *corev1.PersistentVolumeClaim) *Finding {
 
 func (f *Facts) unboundReason(claim *corev1.PersistentVolumeClaim) *Finding {
 	if claim.Status.Phase == corev1.ClaimLost {
-		return blocked("ClaimLost", "its volume %s is gone", claim.Spec.VolumeName).
-			do("restore the volume, or delete the claim, and its data with it")
+		return blocked("ClaimLost", "its volume %s doesn't exist", claim.Spec.VolumeName).
+			do("restore the volume, or delete the claim together with its data")
 	}
 	const show = "kubectl get storageclass"
 	switch name := claim.Spec.StorageClassName; {
@@ -42,15 +42,15 @@ func (f *Facts) unboundReason(claim *corev1.PersistentVolumeClaim) *Finding {
 		return blocked("ClaimPending", "it is pending: there is no StorageClass %q", *name).
 			do("create the StorageClass, or name one of those that there are: %s", show)
 	case name != nil && *name == "":
-		return blocked("ClaimPending", "it is pending: its storageClassName is empty, so it waits for a PersistentVolume made by hand").
-			do("create a PersistentVolume that fits it, or name a StorageClass: %s", show)
+		return blocked("ClaimPending", "it is pending: its storageClassName is empty, so it waits for a manually created PersistentVolume").
+			do("create a matching PersistentVolume, or set storageClassName in a new claim: %s", show)
 	}
 	if words := f.ClaimEvents[claim.Name]; words != "" {
 		return blocked("ClaimPending", "it is pending: %s", words).
-			do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
+			do("check that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
 	}
-	return blocked("ClaimPending", "it is pending: no volume has been made for it").
-		do("see that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
+	return blocked("ClaimPending", "it is pending: no volume has been provisioned for it").
+		do("check that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
 }
 
 func isDefaultClass(c storagev1.StorageClass) bool {
@@ -58,7 +58,7 @@ func isDefaultClass(c storagev1.StorageClass) bool {
 }
 
 // claimOf returns why the first of a pod's claims isn't bound, and nil if all are.
-func (s scene) claimOf(pod *corev1.Pod) *Finding {
+func (s subject) claimOf(pod *corev1.Pod) *Finding {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
 		name := ""
@@ -76,7 +76,7 @@ func (s scene) claimOf(pod *corev1.Pod) *Finding {
 				continue
 			}
 			return blocked("ClaimMissing", "its volume %s needs the PersistentVolumeClaim %s, which doesn't exist", v.Name, name).
-				do("create the claim, or name another: kubectl get pvc -n %s", pod.Namespace)
+				do("create the claim, or use another one: kubectl get pvc -n %s", pod.Namespace)
 		}
 		if found := s.unbound(claim); found != nil && !strings.Contains(s.ClaimEvents[name], "waiting for first consumer") {
 			return found

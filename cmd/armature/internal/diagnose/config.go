@@ -67,21 +67,21 @@ func References(pod *corev1.Pod) []Reference {
 }
 
 // absentConfig: the pod waits for a Secret or a ConfigMap that doesn't exist.
-func absentConfig(s scene) *Finding {
+func absentConfig(s subject) *Finding {
 	if s.pod == nil || s.pod.Status.Phase != corev1.PodPending {
 		return nil
 	}
 	for _, r := range References(s.pod) {
 		if s.Absent[r.Kind+"/"+r.Name] {
 			return blocked(r.Kind+"Missing", "it can't start, because %s needs the %s %s, which doesn't exist", r.Place, r.Kind, r.Name).
-				do("create the %s in namespace %s; the pod starts by itself then", r.Kind, s.GetNamespace())
+				do("create the %s in namespace %s; the pod then starts automatically", r.Kind, s.GetNamespace())
 		}
 	}
 	return nil
 }
 
-// containerConfig: a container can't be made as the pod asks.
-func containerConfig(s scene) *Finding {
+// containerConfig: the container runtime can't create or start a container.
+func containerConfig(s subject) *Finding {
 	if s.pod == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func containerConfig(s scene) *Finding {
 		switch w.Reason {
 		case "CreateContainerConfigError":
 			return blocked("ConfigError", "%s can't be configured: %s", c.what(), w.Message).
-				do("correct what the message names: mostly a key of a Secret or a ConfigMap")
+				do("correct what the message names, for example the key of a Secret or ConfigMap")
 		case "CreateContainerError", "RunContainerError", "StartError", "PostStartHookError", "PreCreateHookError", "PreStartHookError":
 			return blocked("ContainerNotStarted", "%s can't be started: %s", c.what(), ending(w.Reason, w.Message)).
 				do("correct its command, its mounts or its securityContext in the pod template")
@@ -103,7 +103,7 @@ func containerConfig(s scene) *Finding {
 }
 
 // volumeStuck: the node can't mount one of the pod's volumes.
-func volumeStuck(s scene) *Finding {
+func volumeStuck(s subject) *Finding {
 	if s.pod == nil || s.pod.Status.Phase != corev1.PodPending || s.pod.Spec.NodeName == "" {
 		return nil
 	}
@@ -117,5 +117,5 @@ func volumeStuck(s scene) *Finding {
 		return nil
 	}
 	return blocked("VolumeNotMounted", "it can't start, because a volume can't be mounted: %s", e.Message).
-		do("see what provides the volume; kubectl describe pod %s -n %s has the node's words", s.GetName(), s.GetNamespace())
+		do("check the volume's provider, and read the kubelet's events: kubectl describe pod %s -n %s", s.GetName(), s.GetNamespace())
 }

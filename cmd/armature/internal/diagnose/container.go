@@ -2,7 +2,7 @@ package diagnose
 
 import corev1 "k8s.io/api/core/v1"
 
-// container is a container of a pod, and how it fares.
+// container is a container of a pod with its status.
 type container struct {
 	corev1.Container
 	status corev1.ContainerStatus
@@ -36,7 +36,7 @@ func containers(pod *corev1.Pod) []container {
 	return all
 }
 
-// ended returns how the container ended: now, or the last time if it waits to be started again.
+// ended returns how the container ended: now, or the last time if it waits for a restart.
 func (c container) ended() *corev1.ContainerStateTerminated {
 	switch {
 	case c.status.State.Terminated != nil:

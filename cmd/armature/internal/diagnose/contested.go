@@ -3,7 +3,7 @@ package diagnose
 import "strings"
 
 // contested: another writer keeps changing what the operator makes.
-func contested(s scene) *Finding {
+func contested(s subject) *Finding {
 	c := s.isTrue("Contested")
 	if c == nil {
 		return nil

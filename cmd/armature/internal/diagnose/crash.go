@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// outOfMemory: a container used more memory than it may.
-func outOfMemory(s scene) *Finding {
+// outOfMemory: a container exceeded its memory limit, or the node ran out of memory.
+func outOfMemory(s subject) *Finding {
 	if s.pod == nil {
 		return nil
 	}
@@ -17,18 +17,18 @@ func outOfMemory(s scene) *Finding {
 		if end == nil || end.Reason != "OOMKilled" {
 			continue
 		}
-		limit := "it has no limit of its own, so the node ran out"
+		limit := "it has no limit, so the node ran out of memory"
 		if l, ok := c.Resources.Limits[corev1.ResourceMemory]; ok {
 			limit = "its limit is " + l.String()
 		}
-		return s.end("OutOfMemory", "%s was killed because it was out of memory: %s%s", c.what(), limit, s.again(c)).
-			do("raise resources.limits.memory of %s in the pod template, or let it use less", c.what())
+		return s.end("OutOfMemory", "%s was killed because it ran out of memory: %s%s", c.what(), limit, s.again(c)).
+			do("raise resources.limits.memory of %s in the pod template, or reduce its memory usage", c.what())
 	}
 	return nil
 }
 
 // crashed: a container ended with an exit code that isn't 0.
-func crashed(s scene) *Finding {
+func crashed(s subject) *Finding {
 	if s.pod == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func crashed(s scene) *Finding {
 		if meaning, known := notRun[end.ExitCode]; known {
 			how += ": " + meaning
 			next = fmt.Sprintf("correct command and args of %s in the pod template, or its image; "+
-				"what its shell said of it, if it has one, is in its logs: %s", c.what(), s.logsCommand(c))
+				"if the image has a shell, its error message is in the logs: %s", c.what(), s.logsCommand(c))
 		}
 		if end.Signal != 0 {
 			how = fmt.Sprintf("was killed by signal %d", end.Signal)
@@ -64,28 +64,28 @@ func crashed(s scene) *Finding {
 	return nil
 }
 
-// end is a finding about a container that ended: a failure if its pod has.
-func (s scene) end(reason, format string, args ...any) *Finding {
+// end is a finding about a container that ended: a failure if its pod has failed.
+func (s subject) end(reason, format string, args ...any) *Finding {
 	if s.pod.Status.Phase == corev1.PodFailed {
 		return failed(reason, fmt.Sprintf(format, args...))
 	}
 	return blocked(reason, format, args...)
 }
 
-// again says how often a container was started again in its pod.
-func (s scene) again(c container) string {
+// again says how often a container was restarted.
+func (s subject) again(c container) string {
 	switch w := c.status.State.Waiting; {
 	case w != nil && w.Reason == "CrashLoopBackOff":
-		return fmt.Sprintf("; it was started again %s and keeps crashing", times(int(c.status.RestartCount)))
+		return fmt.Sprintf("; it was restarted %s and keeps crashing", times(int(c.status.RestartCount)))
 	case c.status.RestartCount > 0:
-		return fmt.Sprintf("; it was started again %s", times(int(c.status.RestartCount)))
+		return fmt.Sprintf("; it was restarted %s", times(int(c.status.RestartCount)))
 	default:
 		return ""
 	}
 }
 
-// gaveUp says that the pod's Job has given up, or that it will try again.
-func (s scene) gaveUp() string {
+// gaveUp says that the pod's Job has given up, or that it retries.
+func (s subject) gaveUp() string {
 	if s.parent == nil || s.parent.job == nil {
 		return ""
 	}
@@ -105,21 +105,21 @@ func (s scene) gaveUp() string {
 	case c != nil:
 		return fmt.Sprintf("; its Job has failed: %s", ending(c.Reason, c.Message))
 	case job.Spec.BackoffLimitPerIndex == nil && limit > 0:
-		return fmt.Sprintf("; its Job tries again, up to %s", times(int(limit)))
+		return fmt.Sprintf("; its Job retries up to %s", times(int(limit)))
 	default:
 		return ""
 	}
 }
 
-// notRun are the exit codes of shells and of container runtimes for what couldn't be run at all: logs may have nothing of it.
+// notRun are the exit codes of shells and of container runtimes for a command that couldn't run, so that the logs can be empty.
 var notRun = map[int32]string{
 	126: "a command could not be executed", 127: "a command was not found", 128: "it could not be started",
 }
 
 // logs says how to see why a container ended.
-func (s scene) logs(c container) string { return "see why in its logs: " + s.logsCommand(c) }
+func (s subject) logs(c container) string { return "see why in its logs: " + s.logsCommand(c) }
 
-func (s scene) logsCommand(c container) string {
+func (s subject) logsCommand(c container) string {
 	previous := ""
 	if c.status.State.Terminated == nil {
 		previous = " --previous"

@@ -9,7 +9,7 @@ import (
 )
 
 // daemonNodes: a DaemonJob has no node to run on, none that can take a pod now, or has paused after failures.
-func daemonNodes(s scene) *Finding {
+func daemonNodes(s subject) *Finding {
 	ready := s.isFalse("Ready")
 	if !s.is("DaemonJob") || ready == nil {
 		return nil
@@ -25,7 +25,7 @@ func daemonNodes(s scene) *Finding {
 			do("compare spec.template's nodeSelector and affinity and spec.excludeNodeList with kubectl get nodes --show-labels")
 	case v1alpha1.ReasonNodesUnavailable:
 		return blocked(ready.Reason, "%s", ready.Message).
-			do("kubectl uncordon the nodes, or tolerate their taints in the template; it goes on by itself then")
+			do("kubectl uncordon the nodes, or tolerate their taints in the template; it then continues automatically")
 	case v1alpha1.ReasonPaused:
 		return s.paused(ready.Message)
 	default:
@@ -33,9 +33,9 @@ func daemonNodes(s scene) *Finding {
 	}
 }
 
-// paused says why a DaemonJob has paused, with what is known of a node that failed, and the two ways on.
-func (s scene) paused(message string) *Finding {
-	// The condition says the ways on in the terms of the spec, between what has happened and which nodes failed.
+// paused returns the cause of a DaemonJob's pause, the finding about a failed node, and the two ways to continue.
+func (s subject) paused(message string) *Finding {
+	// The condition names the ways to continue as fields of the spec, between the progress and the failed nodes.
 	progress, rest, _ := strings.Cut(message, "; to run the failed nodes again")
 	message = "it has paused: " + progress
 	if _, failures, ok := strings.Cut(rest, ": "); ok {
@@ -49,11 +49,11 @@ func (s scene) paused(message string) *Finding {
 		patch = `{"spec":{"failurePolicy":"Continue","maxFailures":null}}`
 	}
 	return blocked(v1alpha1.ReasonPaused, "%s", message).
-		do("armature retry %s%s runs the failed nodes again and goes on; to go on without them: kubectl patch %[1]s%[2]s --type=merge -p '%[3]s'",
-			typed(s.Object), s.flagN(), patch)
+		do("armature retry %s%s runs the failed nodes again and continues; "+
+			"to continue without them: kubectl patch %[1]s%[2]s --type=merge -p '%[3]s'", typed(s.Object), s.flagN(), patch)
 }
 
-// noSuchNode says that a pod, or all of them, are for a node that isn't there.
+// noSuchNode returns the finding about a pod whose node doesn't exist.
 func noSuchNode(name, whose string) *Finding {
 	return blocked("NodeNotFound", "there is no node %s%s", name, whose).do("correct the node's name: kubectl get nodes")
 }

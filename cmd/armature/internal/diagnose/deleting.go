@@ -7,19 +7,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// deleting: the object is being deleted, so nothing of it is made any more.
-func deleting(s scene) *Finding {
+// deleting: the object is being deleted, so its operator creates no more children.
+func deleting(s subject) *Finding {
 	if s.GetDeletionTimestamp() == nil {
 		return nil
 	}
 	if s.parent != nil && (len(guards(s.Object)) == 0 || s.pod != nil) {
-		return nil // its time to stop runs; what comes in its place is its parent's business
+		return nil // it terminates within its grace period, and its parent replaces it
 	}
 	switch found := guarded(s); {
 	case found != nil:
 		return found
 	case len(s.GetFinalizers()) == 0:
-		return blocked("Deleting", "it is being deleted").do("wait until it is gone, and create it again to run it again")
+		return blocked("Deleting", "it is being deleted").do("wait until it is deleted; to run it again, create it again")
 	}
 	// Kubernetes deletes what it owns first.
 	for _, child := range s.Owned {
@@ -27,16 +27,16 @@ func deleting(s scene) *Finding {
 			return found
 		}
 	}
-	message := "it is being deleted, and goes when what it owns is gone"
+	message := "it is being deleted, and is removed after its children"
 	if names := namesOf(s.Owned); len(names) > 0 {
 		message += ": " + listed(names)
 	}
-	return blocked("Deleting", "%s", message).do("wait until it is gone, and create it again to run it again")
+	return blocked("Deleting", "%s", message).do("wait until it is deleted; to run it again, create it again")
 }
 
-// stays says why something that goes with its owner doesn't: someone's finalizer, or a node that doesn't answer.
-func (s scene) stays(o *Object) *Finding {
-	child := scene{Facts: s.Facts, Object: o, parent: s.Object}
+// stays returns the finding about a child that blocks the deletion of its owner: a finalizer, or a node that doesn't respond.
+func (s subject) stays(o *Object) *Finding {
+	child := subject{Facts: s.Facts, Object: o, parent: s.Object}
 	if o.GetDeletionTimestamp() != nil {
 		for _, r := range []rule{guarded, nodeLost} {
 			if found := r(child); found != nil {
@@ -53,23 +53,23 @@ func (s scene) stays(o *Object) *Finding {
 	return nil
 }
 
-// guarded: someone has to take a finalizer off first.
-func guarded(s scene) *Finding {
+// guarded: a controller has to remove its finalizer first.
+func guarded(s subject) *Finding {
 	left := strings.Join(guards(s.Object), ", ")
 	switch {
 	case left == "":
 		return nil
 	case s.is("PersistentVolumeClaim") && left == "kubernetes.io/pvc-protection":
-		return blocked("Deleting", "it is being deleted, and goes when no pod uses it any more").
-			do("see which pods use it: kubectl describe pvc %s%s", s.GetName(), s.flagN())
+		return blocked("Deleting", "it is being deleted, and is removed once no pod uses it").
+			do("list the pods that use it: kubectl describe pvc %s%s", s.GetName(), s.flagN())
 	default:
-		return blocked("Deleting", "it is being deleted, and stays until who set these finalizers takes them off: %s", left).
-			do("see that who set %s runs: what it is to clean up would be left behind otherwise", left)
+		return blocked("Deleting", "it is being deleted, and remains until the controllers of these finalizers remove them: %s", left).
+			do("check that the controller of finalizer %s runs; don't remove the finalizer, or its clean-up is skipped", left)
 	}
 }
 
-// guards returns the finalizers of those who have something to clean up. Those of Kubernetes' own deletion are left out: it
-// takes them off once what the object owns is gone.
+// guards returns the finalizers of controllers that clean up. It omits Kubernetes' own deletion finalizers, which Kubernetes removes
+// once the children are deleted.
 func guards(o *Object) []string {
 	return slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool {
 		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents || f == "batch.kubernetes.io/job-tracking"

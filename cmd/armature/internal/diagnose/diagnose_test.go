@@ -29,23 +29,23 @@ func TestDiagnose(t *testing.T) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 	})
 	tests := map[string]struct {
-		facts   Facts
-		verdict Verdict
-		reason  string
-		about   string
-		says    string
+		facts  Facts
+		phase  Phase
+		reason string
+		about  string
+		says   string
 	}{
 		"a flow that is under way": {Facts{Root: makeFlow(nil, makeJob("f-a", nil, nil, makePod("p", nil)))}, Running, "", "JobFlow/f", "it runs: 1 pod"},
 		"a pod is starting": {Facts{Root: makeFlow(nil, makeJob("f-a", nil, nil, makePod("p", waiting("ContainerCreating", ""))))}, Starting, "", "JobFlow/f",
-			"1 pod is starting, and nothing is wrong with it so far"},
-		"a flow between two nodes": {Facts{Root: makeFlow(nil, makeJob("f-a", complete, nil))}, Running, "", "JobFlow/f", "it is under way, and nothing is wrong with it so far"},
+			"1 pod is starting, without a problem so far"},
+		"a flow between two nodes": {Facts{Root: makeFlow(nil, makeJob("f-a", complete, nil))}, Running, "", "JobFlow/f", "it is active, and has no problem so far"},
 		"it waits for what isn't there": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: "Waiting", Message: "waiting for Secret team/tls"}}
 		})}, Blocked, "Waiting", "JobFlow/f", "it is waiting for Secret team/tls"},
 		"a flow that is seconds old": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Status, f.CreationTimestamp = v1alpha1.JobFlowStatus{}, ago(time.Second)
-		})}, Starting, "", "JobFlow/f", "nothing is wrong with it so far"},
-		"the spec was changed and no one looks": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) { f.Generation = 2 })}, Blocked, "NoManager", "JobFlow/f", "its status is about an older spec"},
+		})}, Starting, "", "JobFlow/f", "it has no problem so far"},
+		"the spec was changed and no one looks": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) { f.Generation = 2 })}, Blocked, "NoManager", "JobFlow/f", "its status belongs to an older spec"},
 		"a queue of another manager": {Facts{Root: made(&v1alpha1.FluxJob{
 			ObjectMeta: metav1.ObjectMeta{Name: "fj", Generation: 1}, Status: v1alpha1.FluxJobStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{{
 				Type: v1alpha1.ConditionJobWaitingForResources, Status: "True", Reason: v1alpha1.ReasonQueueManagedElsewhere,
@@ -53,7 +53,7 @@ func TestDiagnose(t *testing.T) {
 		}, nil)}, Blocked, "QueueManagedElsewhere", "FluxJob/fj", `it waits in the queue: FluxSetup "q" is managed by ops/a, which watches namespace a`},
 		"another controller": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Spec.ManagedBy, f.Status = new("example.com/other"), v1alpha1.JobFlowStatus{}
-		})}, Blocked, "ManagedElsewhere", "JobFlow/f", "leaves it to example.com/other"},
+		})}, Blocked, "ManagedElsewhere", "JobFlow/f", "assigns it to example.com/other"},
 		"no Job controller": {Facts{Root: makeJob("j", func(j *batchv1.Job) { j.Status.StartTime = nil }, nil)}, Blocked, "NoController", "Job/j", "its status is empty"},
 
 		"undone": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
@@ -76,7 +76,7 @@ func TestDiagnose(t *testing.T) {
 				Message: `Service default/f: spec.type keeps being changed by tidy (Update). Stop one of the two writers, or leave the fields to the other`}}
 		})}, Blocked, "Contested", "JobFlow/f", "two writers disagree: Service default/f: spec.type keeps being changed by tidy (Update)"},
 		"a quota that wants requests": {Facts{Root: makeJob("j", nil, []Event{warn("FailedCreate", `Error creating: pods "j-x" is forbidden: failed quota: compute: must specify cpu for: main`)})},
-			Blocked, "QuotaNeedsRequests", "Job/j", "ResourceQuota compute wants containers to specify cpu for: main"},
+			Blocked, "QuotaNeedsRequests", "Job/j", "ResourceQuota compute requires containers to specify cpu for: main"},
 		"pod security": {Facts{Root: makeJob("j", nil, []Event{warn("FailedCreate", `Error creating: pods "j-x" is forbidden: violates PodSecurity "restricted:latest": privileged`)})},
 			Blocked, "Denied", "Job/j", `it violates PodSecurity "restricted:latest"`},
 		"pods that are refused, as the condition has it": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
@@ -105,15 +105,15 @@ func TestDiagnose(t *testing.T) {
 		"a full node":                   {Facts{Root: makePod("p", pending(nil)), Nodes: oneNode}, Blocked, "Unschedulable", "Pod/p", "0/1 nodes are available: 1 Insufficient cpu."},
 		"who may not read nodes":        {Facts{Root: makePod("p", pending(nil))}, Blocked, "Unschedulable", "Pod/p", "0/1 nodes are available"},
 		"no nodes":                      {Facts{Root: makePod("p", pending(nil)), Nodes: []corev1.Node{}}, Blocked, "NoNodes", "Pod/p", "the cluster has no nodes"},
-		"a cordoned and a tainted node": {Facts{Root: makePod("p", pending(nil)), Nodes: []corev1.Node{makeNode("a", cordon), makeNode("b", taint)}}, Blocked, "TaintNotTolerated", "Pod/p", "of the 2 nodes it could run on, a is cordoned; b has the taint dedicated:NoSchedule"},
+		"a cordoned and a tainted node": {Facts{Root: makePod("p", pending(nil)), Nodes: []corev1.Node{makeNode("a", cordon), makeNode("b", taint)}}, Blocked, "TaintNotTolerated", "Pod/p", "of 2 nodes that match, a is cordoned; b has the taint dedicated:NoSchedule"},
 		"the node is gone":              {Facts{Root: makePod("p", nil), Nodes: []corev1.Node{makeNode("m", nil)}}, Blocked, "NodeLost", "Pod/p", "its node n doesn't exist"},
 		"evicted": {Facts{Root: makePod("p", func(p *corev1.Pod) {
 			p.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory."}
 		}), Nodes: oneNode}, Failed, "Evicted", "Pod/p", "low on resource: memory"},
 
 		"no default class": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "the cluster has no default StorageClass"},
-		"no class wanted":  {Facts{Root: makePod("p", usesClaim), Claims: claim(new(""), corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "a PersistentVolume made by hand"},
-		"a lost volume":    {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimLost)}, Blocked, "ClaimLost", "PersistentVolumeClaim/data", "is gone"},
+		"no class wanted":  {Facts{Root: makePod("p", usesClaim), Claims: claim(new(""), corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "a manually created PersistentVolume"},
+		"a lost volume":    {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimLost)}, Blocked, "ClaimLost", "PersistentVolumeClaim/data", "doesn't exist"},
 		"provisioning fails": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: map[string]string{"data": "failed to provision volume: no space"}},
 			Blocked, "ClaimPending", "PersistentVolumeClaim/data", "failed to provision volume: no space"},
 		"a claim that waits for the pod": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: map[string]string{"data": "waiting for first consumer to be created before binding"}},
@@ -135,7 +135,7 @@ func TestDiagnose(t *testing.T) {
 			p.Status.ContainerStatuses[0].Ready, p.Status.ContainerStatuses[0].Started = false, new(false)
 		}, warn("Unhealthy", "Startup probe failed: refused"))}, Blocked, "StartupProbeFailing", "Pod/p", "Startup probe failed: refused"},
 
-		"a Job that tries again": {Facts{Root: makeJob("j", nil, nil, makePod("p", exited(1, "")))}, Blocked, "ExitCode", "Pod/p", "its Job tries again, up to 6 times"},
+		"a Job that tries again": {Facts{Root: makeJob("j", nil, nil, makePod("p", exited(1, "")))}, Blocked, "ExitCode", "Pod/p", "its Job retries up to 6 times"},
 		"a try before":           {Facts{Root: makeJob("j", nil, nil, makePod("p", exited(1, "")), makePod("q", nil))}, Running, "", "Job/j", "it runs"},
 		"a Job without pods":     {Facts{Root: makeJob("j", failedJob, nil)}, Failed, "BackoffLimitExceeded", "Job/j", "it has failed: Job has reached the specified backoff limit; 1 pod failed"},
 		"a Job that was retried": {Facts{Root: makeFlow(nil, makeJob("f-a", failedJob, nil), makeJob("f-a-r1", nil, nil, makePod("p", nil)))}, Running, "", "JobFlow/f", "it runs"},
@@ -153,7 +153,7 @@ func TestDiagnose(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tt.facts.Now = now
 			found := Diagnose(tt.facts)
-			assert.Equal(t, tt.verdict, found.Verdict, "%+v", found)
+			assert.Equal(t, tt.phase, found.Phase, "%+v", found)
 			assert.Equal(t, tt.reason, found.Reason)
 			assert.Equal(t, tt.about, found.Object.String())
 			assert.Contains(t, found.Message, tt.says)

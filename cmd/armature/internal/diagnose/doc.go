@@ -1,10 +1,9 @@
-// Package diagnose finds out why something doesn't run. It is pure: [Facts] go in, a [Finding] comes out.
+// Package diagnose finds out why an object doesn't run. It is pure: [Facts] go in, a [Finding] comes out.
 //
-// Diagnose goes from the owner down to the pods. At each object it asks the rules for its kind, one after the other, whether it
-// is this; the first that says yes has the finding. Most look at an object before what is below it: a flow that is suspended
-// has nothing to look for below. Some look after that, if nothing below explains it: a Job says itself that it has failed, but
-// its pod knows why.
+// Diagnose descends from the owner to its pods. At each object it evaluates the rules in order, and the first finding wins. Most rules
+// run before the children are checked: a suspended flow, for example, has no children to check. The others run if no child has a
+// finding: a Job reports that it failed, but its pod has the cause.
 //
-// Each rule is a function from a [scene] to a finding or nil, and has a file of its own, or shares one with its like. What
-// has failed is told before what is merely held up, what is older before what is newer.
+// Each rule is a function from a [subject] to a finding or nil. It has a file of its own, or shares one with related rules. A failure
+// takes precedence over an object that is blocked, and an older object over a newer one.
 package diagnose

@@ -11,11 +11,11 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 )
 
-// Facts are what is known of an object at one moment.
+// Facts are the observed state of an object and its environment at one time.
 type Facts struct {
-	// Now is that moment.
+	// Now is that time.
 	Now time.Time
-	// Root is the object that was asked for.
+	// Root is the requested object.
 	Root *Object
 	// Nodes are those of the cluster; nil if they could not be read.
 	Nodes []corev1.Node
@@ -23,27 +23,27 @@ type Facts struct {
 	Claims map[string]*corev1.PersistentVolumeClaim
 	// Classes are the cluster's StorageClasses; nil if they could not be read.
 	Classes []storagev1.StorageClass
-	// ClaimEvents are the latest words about claims, by their names.
+	// ClaimEvents are the messages of the latest events about claims, by claim name.
 	ClaimEvents map[string]string
 	// Absent are Secrets and ConfigMaps that pods name and that don't exist: "Secret/name".
 	Absent map[string]bool
 	// Queue is the FluxSetup of a FluxJob; nil if there is none.
 	Queue *v1alpha1.FluxSetup
-	// Managers are those that elect a leader; nil if they could not be read.
+	// Managers are the managers with a leader election lease; nil if the leases could not be read.
 	Managers []leader.Manager
 }
 
-// Event is what was told about an object.
+// Event is an event about an object.
 type Event struct {
 	Type, Reason, Message string
-	// Last is when it was told the last time.
+	// Last is the time of the last occurrence.
 	Last time.Time
 }
 
-// grace is how long an object may be new before anyone must have looked at it.
+// grace is the time in which a controller is expected to process a new object.
 const grace = 5 * time.Second
 
-// isNew reports whether an object was made a moment ago.
+// isNew reports whether an object was created within grace.
 func (f *Facts) isNew(o *Object) bool { return f.Now.Sub(o.GetCreationTimestamp().Time) < grace }
 
 // node returns a node of the cluster.

@@ -2,23 +2,23 @@ package diagnose
 
 import "fmt"
 
-// Verdict says in one word how an object fares.
-type Verdict string
+// Phase summarises the state of an object in one word.
+type Phase string
 
-// The verdicts. With the first two there is something wrong.
+// The phases. The first two are problems.
 const (
-	// Failed: it has ended, and not well.
-	Failed Verdict = "Failed"
-	// Blocked: something keeps it from running, or from going on.
-	Blocked Verdict = "Blocked"
-	// Waiting: it is in a queue, and its turn comes by itself.
-	Waiting Verdict = "Waiting"
-	// Starting: it doesn't run yet, and nothing is wrong so far.
-	Starting Verdict = "Starting"
+	// Failed: it has failed.
+	Failed Phase = "Failed"
+	// Blocked: it can't run or continue.
+	Blocked Phase = "Blocked"
+	// Waiting: it waits in a queue without a problem.
+	Waiting Phase = "Waiting"
+	// Starting: it doesn't run yet, without a problem so far.
+	Starting Phase = "Starting"
 	// Running: it runs.
-	Running Verdict = "Running"
-	// Succeeded: it has ended well.
-	Succeeded Verdict = "Succeeded"
+	Running Phase = "Running"
+	// Succeeded: it has succeeded.
+	Succeeded Phase = "Succeeded"
 )
 
 // Ref names an object.
@@ -31,45 +31,45 @@ type Ref struct {
 
 func (r Ref) String() string { return r.Kind + "/" + r.Name }
 
-// Step is an object on the way from the one that was asked for to the one that is at fault.
+// Step is an object on the path from the requested object to the one with the problem.
 type Step struct {
 	Ref `json:",inline"`
-	// State is how the object itself says it fares.
+	// State is the state in the object's own status, in a few words.
 	State string `json:"state,omitempty"`
 }
 
-// Finding is the answer: the first thing that is wrong, or that nothing is.
+// Finding is the first problem of an object, or the result that it has none.
 type Finding struct {
-	// Verdict is about the object that was asked for.
-	Verdict Verdict `json:"verdict"`
-	// Reason is one word for what is wrong, or for what it waits for, for scripts. Empty if it is neither.
+	// Phase is that of the requested object.
+	Phase Phase `json:"phase"`
+	// Reason is the cause of the problem or of the wait in one word, for scripts. Empty if there is neither.
 	Reason string `json:"reason,omitempty"`
-	// Object is what the message is about.
+	// Object is the object that the message describes.
 	Object Ref `json:"object"`
-	// Message says in one sentence what is wrong with the object, without its name.
+	// Message describes the problem of the object in one sentence, without its name.
 	Message string `json:"message"`
-	// Next is what to do about it.
+	// Next is the next step.
 	Next string `json:"next,omitempty"`
-	// Path leads from the object that was asked for to Object.
+	// Path leads from the requested object to Object.
 	Path []Step `json:"path"`
-	// Others is how many other objects below have something wrong as well.
+	// Others is the number of other objects below with a problem.
 	Others int `json:"others,omitempty"`
 }
 
-// Wrong reports whether something is wrong.
-func (f *Finding) Wrong() bool { return f.Verdict == Failed || f.Verdict == Blocked }
+// Wrong reports whether there is a problem.
+func (f *Finding) Wrong() bool { return f.Phase == Failed || f.Phase == Blocked }
 
-// failed returns the finding of a rule about something that has ended badly.
+// failed returns the finding about a failed object.
 func failed(reason, message string) *Finding {
-	return &Finding{Verdict: Failed, Reason: reason, Message: message}
+	return &Finding{Phase: Failed, Reason: reason, Message: message}
 }
 
-// blocked returns the finding of a rule about something that is held up.
+// blocked returns the finding about an object that can't run or continue.
 func blocked(reason, format string, args ...any) *Finding {
-	return &Finding{Verdict: Blocked, Reason: reason, Message: fmt.Sprintf(format, args...)}
+	return &Finding{Phase: Blocked, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// do says what to do next.
+// do sets the next step.
 func (f *Finding) do(format string, args ...any) *Finding {
 	f.Next = fmt.Sprintf(format, args...)
 	return f

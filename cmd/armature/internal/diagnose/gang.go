@@ -2,8 +2,8 @@ package diagnose
 
 const volcanoGroup = "scheduling.volcano.sh"
 
-// gangWaits: Volcano has not let a group of pods in, or finds no nodes for all of them. Their pods don't say so.
-func gangWaits(s scene) *Finding {
+// gangWaits: Volcano has not admitted a pod group, or finds no nodes for the whole group. The pods' own conditions don't show this.
+func gangWaits(s subject) *Finding {
 	gvk := s.GroupVersionKind()
 	if gvk.Group != volcanoGroup || gvk.Kind != "PodGroup" || s.isNew(s.Object) {
 		return nil
@@ -25,8 +25,8 @@ func gangWaits(s scene) *Finding {
 	}
 	if phase == "" {
 		return blocked("GangPending", "no scheduler has processed the pod group: its status is empty").
-			do("see that Volcano's scheduler runs, and that its queue %s exists: kubectl describe queues.%s %[1]s", queue, volcanoGroup)
+			do("check that Volcano's scheduler runs, and that its queue %s exists: kubectl describe queues.%s %[1]s", queue, volcanoGroup)
 	}
-	return blocked("GangPending", "its scheduler has not let the group of pods in: it is %s in queue %s", phase, queue).
+	return blocked("GangPending", "its scheduler has not admitted the pod group: it is %s in queue %s", phase, queue).
 		do("check that the queue is open and has free capacity: kubectl describe queues.%s %s", volcanoGroup, queue)
 }

@@ -85,19 +85,19 @@ func TestHoldsBack(t *testing.T) {
 		return map[string]any{"phase": "Pending", "conditions": []any{map[string]any{"type": kind, "status": status, "reason": reason, "message": message}}}
 	}
 	for name, tt := range map[string]struct {
-		facts   Facts
-		verdict Verdict
-		reason  string
-		says    string
-		next    string
-		not     string // what neither of them says
+		facts  Facts
+		phase  Phase
+		reason string
+		says   string
+		next   string
+		not    string // what neither of them says
 	}{
 		"a DaemonJob that has paused": {Facts{Root: makeDaemons(func(d *v1alpha1.DaemonJob) {
 			d.Status.Paused, d.Status.Conditions = true, because("Paused", "1 of 3 nodes succeeded, 1 failed, 1 to come; to run the failed nodes again and go on, set retry to 1; "+
 				"to go on without them, set failurePolicy to Continue: n failed: BackoffLimitExceeded")
 		}, makeJob("dj-n", failedJob, nil, makePod("p", exited(3, ""))))}, Blocked, "Paused",
 			"it has paused: 1 of 3 nodes succeeded, 1 failed, 1 to come: n failed: BackoffLimitExceeded; Pod/p: container main exited with code 3",
-			`armature retry daemonjob/dj -n team runs the failed nodes again and goes on; to go on without them: kubectl patch daemonjob/dj -n team --type=merge -p '{"spec":{"failurePolicy":"Continue"}}'`, ""},
+			`armature retry daemonjob/dj -n team runs the failed nodes again and continues; to continue without them: kubectl patch daemonjob/dj -n team --type=merge -p '{"spec":{"failurePolicy":"Continue"}}'`, ""},
 		"... and counts failures": {Facts{Root: makeDaemons(func(d *v1alpha1.DaemonJob) {
 			d.Spec.MaxFailures = new(intOf(1))
 			d.Status.Paused, d.Status.Conditions = true, because("Paused", "1 of 3 nodes succeeded, 1 failed; to run the failed nodes again and go on, set retry to 1")
@@ -107,25 +107,25 @@ func TestHoldsBack(t *testing.T) {
 		"a suspended flow that has succeeded": {Facts{Root: makeFlow(endedSuspended(v1alpha1.StateSucceed, "Succeeded"))}, Succeeded, "", "it has succeeded", "", "resume"},
 
 		"foreground deletion": {Facts{Root: deleted(makeFlow(nil, makeJob("f-a", nil, nil, makePod("p", nil))), "foregroundDeletion")}, Blocked, "Deleting",
-			"it is being deleted, and goes when what it owns is gone: Job/f-a", "wait", "finalizers"},
+			"it is being deleted, and is removed after its children: Job/f-a", "wait", "finalizers"},
 		"... that someone's finalizer holds up": {Facts{Root: deleted(makeFlow(nil, deleted(makeJob("f-a", nil, nil), "foregroundDeletion", "example.com/hold")), "foregroundDeletion")},
-			Blocked, "Deleting", "stays until who set these finalizers takes them off: example.com/hold", "example.com/hold", "foregroundDeletion"},
+			Blocked, "Deleting", "remains until the controllers of these finalizers remove them: example.com/hold", "example.com/hold", "foregroundDeletion"},
 		"... of a pod whose node is gone": {Facts{Root: deleted(makeFlow(nil, deleted(makeJob("f-a", nil, nil, deleted(makePod("p", nil))), "foregroundDeletion")), "foregroundDeletion"), Nodes: []corev1.Node{makeNode("m", nil)}},
 			Blocked, "NodeLost", "its node n doesn't exist", "kubectl delete pod p -n team", "foregroundDeletion"},
-		"someone's finalizer": {Facts{Root: deleted(makeFlow(nil), "example.com/hold")}, Blocked, "Deleting", "stays until who set these finalizers takes them off: example.com/hold", "see that", "by hand"},
-		"a claim in use":      {Facts{Root: deleted(makeClaim(), "kubernetes.io/pvc-protection")}, Blocked, "Deleting", "goes when no pod uses it any more", "kubectl describe pvc data -n team", "finalizers"},
+		"someone's finalizer": {Facts{Root: deleted(makeFlow(nil), "example.com/hold")}, Blocked, "Deleting", "remains until the controllers of these finalizers remove them: example.com/hold", "check that", "by hand"},
+		"a claim in use":      {Facts{Root: deleted(makeClaim(), "kubernetes.io/pvc-protection")}, Blocked, "Deleting", "is removed once no pod uses it", "kubectl describe pvc data -n team", "finalizers"},
 
 		"a Job that may make no pods": {Facts{Root: makeFlow(nil, makeJob("f-a", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(0)) }, nil))}, Blocked, "NoParallelism",
-			"it makes no pods: spec.parallelism is 0", "jobTemplate.parallelism", ""},
+			"it creates no pods: spec.parallelism is 0", "jobTemplate.parallelism", ""},
 		"a Job that someone stopped": {Facts{Root: makeJob("j", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(0)) }, nil)}, Blocked, "NoParallelism",
-			"it makes no pods: spec.parallelism is 0", `kubectl patch job/j -n team -p '{"spec":{"parallelism":1}}'`, ""},
+			"it creates no pods: spec.parallelism is 0", `kubectl patch job/j -n team -p '{"spec":{"parallelism":1}}'`, ""},
 
 		"another controller's replicas": {Facts{Root: makeReplicas(func(r *v1alpha1.ReplicaJob) {
 			r.Spec.RunPolicy.ManagedBy, r.Status = new("kueue.x-k8s.io/multikueue"), v1alpha1.ReplicaJobStatus{}
-		})}, Blocked, "ManagedElsewhere", "spec.runPolicy.managedBy leaves it to kueue.x-k8s.io/multikueue", "see that kueue.x-k8s.io/multikueue runs", ""},
+		})}, Blocked, "ManagedElsewhere", "spec.runPolicy.managedBy assigns it to kueue.x-k8s.io/multikueue", "check that kueue.x-k8s.io/multikueue runs", ""},
 
 		"Volcano's queue is full": {Facts{Root: makeReplicas(nil, makeGroup(volcano, map[string]any{"phase": "Pending"}), makePod("p", pending(nil)))}, Blocked, "GangPending",
-			"its scheduler has not let the group of pods in: it is Pending in queue q", "kubectl describe queues.scheduling.volcano.sh q", ""},
+			"its scheduler has not admitted the pod group: it is Pending in queue q", "kubectl describe queues.scheduling.volcano.sh q", ""},
 		"Volcano finds no nodes": {Facts{Root: makeReplicas(nil, makeGroup(volcano, condition("Unschedulable", "True", "NotEnoughResources", "2/2 tasks in gang unschedulable: pod group is not ready")), makePod("p", pending(nil)))},
 			Blocked, "GangUnschedulable", "its pods can't be scheduled together: NotEnoughResources: 2/2 tasks in gang unschedulable", "kubectl describe podgroup.v1beta1.scheduling.volcano.sh rj -n team", ""},
 		"Volcano has found nodes": {Facts{Root: makeReplicas(nil, makeGroup(volcano, map[string]any{"phase": "Running", "conditions": []any{
@@ -137,17 +137,17 @@ func TestHoldsBack(t *testing.T) {
 		})}, Blocked, "NoReplicas", "it has no replicas: replicas is 0 in spec.replicaSpecs.Master and spec.replicaSpecs.Worker", "kubectl edit replicajob/rj -n team", ""},
 		"some replicas are 0": {Facts{Root: makeReplicas(func(r *v1alpha1.ReplicaJob) {
 			r.Spec.ReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Master": {}, "Worker": {Replicas: new(int32(0))}}
-		})}, Starting, "", "nothing is wrong with it so far", "", ""},
+		})}, Starting, "", "it has no problem so far", "", ""},
 
-		"in line": {Facts{Root: makeQueued(v1alpha1.ReasonQueued, "it is the job's turn soon")}, Waiting, "Queued", "it waits its turn at position 2 of the queue: it is the job's turn soon", "armature queue", ""},
+		"in line": {Facts{Root: makeQueued(v1alpha1.ReasonQueued, "it is the job's turn soon")}, Waiting, "Queued", "it waits in the queue at position 2: it is the job's turn soon", "armature queue", ""},
 		"in Kueue's queue": {Facts{Root: func() *Object {
 			o := makeQueued(v1alpha1.ReasonQueued, "the Job waits for Kueue")
 			o.SetLabels(map[string]string{kueueQueue: "team"})
 			return o
-		}()}, Starting, "", "nothing is wrong with it so far", "", ""},
-		"a full queue":    {Facts{Root: makeQueued(v1alpha1.ReasonWaitingForQuota, "no room")}, Waiting, "WaitingForQuota", "it waits its turn at position 2 of the queue: no room", "armature queue", ""},
-		"behind others":   {Facts{Root: makeQueued(v1alpha1.ReasonBlockedByHeadOfQueue, "x is first")}, Waiting, "BlockedByHeadOfQueue", "it waits its turn", "armature queue", ""},
-		"others make way": {Facts{Root: makeQueued(v1alpha1.ReasonPreempting, "x goes")}, Waiting, "Preempting", "it waits its turn", "armature queue", ""},
+		}()}, Starting, "", "it has no problem so far", "", ""},
+		"a full queue":    {Facts{Root: makeQueued(v1alpha1.ReasonWaitingForQuota, "no room")}, Waiting, "WaitingForQuota", "it waits in the queue at position 2: no room", "armature queue", ""},
+		"behind others":   {Facts{Root: makeQueued(v1alpha1.ReasonBlockedByHeadOfQueue, "x is first")}, Waiting, "BlockedByHeadOfQueue", "it waits in the queue", "armature queue", ""},
+		"others make way": {Facts{Root: makeQueued(v1alpha1.ReasonPreempting, "x goes")}, Waiting, "Preempting", "it waits in the queue", "armature queue", ""},
 		"never its turn":  {Facts{Root: makeQueued(v1alpha1.ReasonExceedsMaximumQuota, "too large")}, Blocked, "ExceedsMaximumQuota", "too large", "request less", ""},
 
 		"a nodeName that doesn't exist": {Facts{Root: makePod("p", onNode), Nodes: oneNode}, Blocked, "NodeNotFound", "there is no node nosuch, which its spec.nodeName names", "kubectl get nodes", "delete"},
@@ -176,14 +176,14 @@ func TestHoldsBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tt.facts.Now = now
 			found := Diagnose(tt.facts)
-			assert.Equal(t, tt.verdict, found.Verdict, "%+v", found)
+			assert.Equal(t, tt.phase, found.Phase, "%+v", found)
 			assert.Equal(t, tt.reason, found.Reason)
 			assert.Contains(t, found.Message, tt.says)
 			assert.Contains(t, found.Next, tt.next)
 			if tt.not != "" {
 				assert.NotContains(t, found.Message+found.Next, tt.not)
 			}
-			assert.Equal(t, tt.verdict == Failed || tt.verdict == Blocked, found.Wrong())
+			assert.Equal(t, tt.phase == Failed || tt.phase == Blocked, found.Wrong())
 			seen := map[Ref]bool{}
 			for _, step := range found.Path {
 				assert.False(t, seen[step.Ref], "%s is on the way twice", step.Ref)

@@ -11,7 +11,7 @@ var imageReasons = map[string]bool{
 }
 
 // imageUnavailable: a container's image can't be pulled.
-func imageUnavailable(s scene) *Finding {
+func imageUnavailable(s subject) *Finding {
 	if s.pod == nil {
 		return nil
 	}
@@ -25,16 +25,16 @@ func imageUnavailable(s scene) *Finding {
 		if e != nil && strings.Contains(e.Message, "image") && !strings.Contains(words, ": ") {
 			words = e.Message
 		}
-		reason, next := "ImageUnavailable", "correct the image's name and tag, or see that the node reaches its registry"
+		reason, next := "ImageUnavailable", "correct the image's name and tag, or check that the node can reach its registry"
 		switch lower := strings.ToLower(words); {
 		case w.Reason == "InvalidImageName":
 			reason, next = "ImageNameInvalid", "correct the image's name"
 		case w.Reason == "ErrImageNeverPull":
-			reason, next = "ImageNotPresent", "put the image onto the node, or set imagePullPolicy to IfNotPresent"
+			reason, next = "ImageNotPresent", "load the image onto the node, or set imagePullPolicy to IfNotPresent"
 		case strings.Contains(lower, "not found"), strings.Contains(lower, "manifest unknown"), strings.Contains(lower, "does not exist"):
 			reason, next = "ImageNotFound", "correct the image's name and tag, or push the image"
 		case strings.Contains(lower, "unauthorized"), strings.Contains(lower, "denied"), strings.Contains(lower, "authentication"):
-			reason, next = "ImageForbidden", "name a Secret that may pull it in imagePullSecrets"
+			reason, next = "ImageForbidden", "add a Secret with access to the registry to imagePullSecrets"
 		}
 		return blocked(reason, "%s can't start, because its image %s can't be pulled: %s",
 			c.what(), c.Image, ending(w.Reason, words)).do("%s", next)
@@ -42,7 +42,7 @@ func imageUnavailable(s scene) *Finding {
 	return nil
 }
 
-// ending joins a reason and what is known of it.
+// ending joins a reason and its message.
 func ending(reason, words string) string {
 	if words == "" {
 		return reason

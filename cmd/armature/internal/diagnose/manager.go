@@ -12,7 +12,7 @@ import (
 )
 
 // managedElsewhere: spec.managedBy says that another controller runs it, so Armature (or Kubernetes, of a Job) doesn't.
-func managedElsewhere(s scene) *Finding {
+func managedElsewhere(s subject) *Finding {
 	field, by := "spec.managedBy", s.text("spec", "managedBy")
 	if s.is("ReplicaJob") {
 		field, by = "spec.runPolicy.managedBy", s.text("spec", "runPolicy", "managedBy")
@@ -21,25 +21,25 @@ func managedElsewhere(s scene) *Finding {
 	if by == "" || by == own || !isBehind(s.Object) {
 		return nil
 	}
-	return blocked("ManagedElsewhere", "%s leaves it to %s, which has not reconciled it", field, by).
-		do("see that %s runs; to have it run here, create it again without managedBy", by)
+	return blocked("ManagedElsewhere", "%s assigns it to %s, which has not reconciled it", field, by).
+		do("check that %s runs, or create the object again without managedBy", by)
 }
 
-// unobserved: no one has looked at the object as it is, although it isn't new.
-func unobserved(s scene) *Finding {
+// unobserved: no controller has reconciled the object's current spec, although the object isn't new.
+func unobserved(s subject) *Finding {
 	if !isBehind(s.Object) || s.Now.Sub(changed(s.Object)) < grace {
 		return nil
 	}
 	if !s.isOurs() {
 		return blocked("NoController", "its controller has not reconciled it: its status is empty").
-			do("see that kube-controller-manager runs, and is well: kubectl get pods -n kube-system")
+			do("check that kube-controller-manager runs and is healthy: kubectl get pods -n kube-system")
 	}
 	seen := "its status is empty"
 	if n := s.number("status", "observedGeneration"); n > 0 {
-		seen = "its status is about an older spec"
+		seen = "its status belongs to an older spec"
 	}
 	found := blocked("NoManager", "no manager has reconciled it: %s", seen).
-		do("see that armature manager runs, is well, has %s among its --operators and namespace %s among its --watch-namespaces: %s",
+		do("check that armature manager runs and is healthy, and that its --operators include %s and its --watch-namespaces %s: %s",
 			strings.ToLower(s.GetKind()), s.GetNamespace(), listManagers)
 	switch gone := s.goneManagers(); {
 	case len(gone) > 0:
@@ -49,34 +49,35 @@ func unobserved(s scene) *Finding {
 		for _, m := range s.Managers {
 			all = append(all, fmt.Sprintf("%s/%s has %s", m.Namespace, m.Lease, m.Scope))
 		}
-		found.Message += "; none of the managers that there are works on it: " + listed(all)
+		found.Message += "; none of the existing managers works on it: " + listed(all)
 	}
 	return found
 }
 
 const (
 	listManagers = "kubectl get pods -A -l app.kubernetes.io/name=armature"
-	startManager = "start armature manager again, or see why it doesn't run; it goes on from what it finds: " + listManagers
+	startManager = "start armature manager again, or find out why it doesn't run; it continues from the observed state: " + listManagers
 )
 
-// leaderless: it is under way, and the lease of the manager that works on it isn't renewed any more.
-func leaderless(s scene) *Finding {
-	if !s.isUnderWay() {
+// leaderless: it is active, and the lease of its manager has expired.
+func leaderless(s subject) *Finding {
+	if !s.isActive() {
 		return nil
 	}
 	gone := s.goneManagers()
 	if len(gone) == 0 || s.worst(s.Object) != nil {
-		return nil // what is wrong below is wrong with a manager, too
+		return nil // the problem of a child comes first, because it doesn't depend on a manager
 	}
-	return blocked("NoManager", "no manager runs: %s; what runs goes on, and nothing follows it", s.sinceWhen(gone)).do("%s", startManager)
+	return blocked("NoManager", "no manager runs: %s; running pods continue, and no operator acts on them", s.sinceWhen(gone)).
+		do("%s", startManager)
 }
 
 // isManaging reports whether a manager works on the object.
-func (s scene) isManaging(m leader.Manager) bool { return m.Scope.Covers(s.GetKind(), s.Object) }
+func (s subject) isManaging(m leader.Manager) bool { return m.Scope.Covers(s.GetKind(), s.Object) }
 
 // goneManagers returns the managers that work on an object, if all of them are gone. A status that was written later than they
 // could have is that of a manager without a lease.
-func (s scene) goneManagers() []leader.Manager {
+func (s subject) goneManagers() []leader.Manager {
 	if !s.isOurs() {
 		return nil
 	}
@@ -94,7 +95,7 @@ func (s scene) goneManagers() []leader.Manager {
 }
 
 // sinceWhen says since when managers are gone.
-func (s scene) sinceWhen(gone []leader.Manager) string {
+func (s subject) sinceWhen(gone []leader.Manager) string {
 	var all []string
 	for _, m := range gone {
 		how := "was last renewed " + short(s.Now.Sub(m.Renewed)) + " ago by " + m.Holder
@@ -108,12 +109,12 @@ func (s scene) sinceWhen(gone []leader.Manager) string {
 
 func short(d time.Duration) string { return d.Truncate(time.Second).String() }
 
-// isUnderWay reports whether an object of Armature's has yet to come to its end.
-func (o *Object) isUnderWay() bool {
-	return o.isOurs() && !o.is("JobTemplate", "FluxSetup") && !HasSucceeded(o) && !HasEndedBadly(o) && o.text("status", "completionTime") == ""
+// isActive reports whether an object of Armature's has not ended.
+func (o *Object) isActive() bool {
+	return o.isOurs() && !o.is("JobTemplate", "FluxSetup") && !HasSucceeded(o) && !HasFailed(o) && o.text("status", "completionTime") == ""
 }
 
-// isBehind reports whether the status is about an older spec, or about none.
+// isBehind reports whether the status is of an older spec, or empty.
 func isBehind(o *Object) bool {
 	switch {
 	case o.isOurs() && !o.is("JobTemplate"), o.is("Deployment", "StatefulSet", "DaemonSet"):

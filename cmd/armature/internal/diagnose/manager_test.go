@@ -92,7 +92,7 @@ func TestNoManager(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"the leader died":        {Facts{Root: underWay(nil), Managers: []leader.Manager{lease("m", 3*time.Minute, nil)}}, "NoManager", "no manager runs: the lease ops/m was last renewed 3m0s ago by pod-1; what runs goes on"},
+		"the leader died":        {Facts{Root: underWay(nil), Managers: []leader.Manager{lease("m", 3*time.Minute, nil)}}, "NoManager", "no manager runs: the lease ops/m was last renewed 3m0s ago by pod-1; running pods continue"},
 		"the leader left":        {Facts{Root: underWay(nil), Managers: []leader.Manager{lease("m", time.Minute, func(m *leader.Manager) { m.Holder, m.Duration = "", time.Second })}}, "NoManager", "the lease ops/m was released 1m0s ago"},
 		"the leader is late":     {Facts{Root: underWay(nil), Managers: []leader.Manager{lease("m", 19*time.Second, nil)}}, "", ""},
 		"a leader":               {Facts{Root: underWay(nil), Managers: []leader.Manager{lease("m", time.Second, nil)}}, "", ""},
@@ -109,7 +109,7 @@ func TestNoManager(t *testing.T) {
 			Managers: []leader.Manager{lease("m", time.Hour, nil)}}, "NoManager", "its status is empty; the lease ops/m was last renewed 1h0m0s ago"},
 		"never seen, others lead": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) { f.Status = v1alpha1.JobFlowStatus{} }),
 			Managers: []leader.Manager{lease("m", 0, func(m *leader.Manager) { m.Scope.Namespaces = []string{"a", "b"} })}}, "NoManager",
-			"none of the managers that there are works on it: ops/m has --operators=daemonjob,fluxjob,jobflow,minicluster,replicajob --watch-namespaces=a,b"},
+			"none of the existing managers works on it: ops/m has --operators=daemonjob,fluxjob,jobflow,minicluster,replicajob --watch-namespaces=a,b"},
 		"it has ended": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Status.State, f.Status.Conditions = v1alpha1.StateSucceed, []metav1.Condition{{Type: "Succeeded", Status: "True"}}
 		}), Managers: []leader.Manager{lease("m", time.Hour, nil)}}, "", ""},
@@ -120,7 +120,7 @@ func TestNoManager(t *testing.T) {
 			Managers: []leader.Manager{lease("m", time.Hour, nil)}}, "NoManager", "no manager runs"},
 
 		"a node's end isn't on record": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowRunning), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "NoManager",
-			"no manager works on it: Job/f-a ended 1m0s ago, and that isn't on record"},
+			"no manager works on it: Job/f-a ended 1m0s ago, and its status has no record of it"},
 		"... nor its start":         {Facts{Root: makeFlow(oneNode(v1alpha1.FlowPending), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "NoManager", "Job/f-a ended 1m0s ago"},
 		"a node ended a moment ago": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowRunning), makeJob("f-a", labelled("a", doneFor(time.Second, nil)), nil))}, "", ""},
 		"a node's end is on record": {Facts{Root: makeFlow(oneNode(v1alpha1.FlowSucceed), makeJob("f-a", labelled("a", doneFor(time.Minute, nil)), nil))}, "", ""},

@@ -4,8 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// nodeLost: the pod's node is gone or doesn't answer.
-func nodeLost(s scene) *Finding {
+// nodeLost: the pod's node doesn't exist or isn't ready.
+func nodeLost(s subject) *Finding {
 	if s.pod == nil || s.pod.Spec.NodeName == "" || s.Nodes == nil || s.pod.Status.Phase == corev1.PodFailed {
 		return nil
 	}
@@ -16,7 +16,7 @@ func nodeLost(s scene) *Finding {
 		return noSuchNode(name, ", which its spec.nodeName names")
 	case n == nil:
 		return blocked("NodeLost", "its node %s doesn't exist", name).
-			do("if nothing takes its place by itself, delete the pod: kubectl delete pod %s -n %s", s.GetName(), s.GetNamespace())
+			do("if no controller replaces the pod, delete it: kubectl delete pod %s -n %s", s.GetName(), s.GetNamespace())
 	case !isNodeReady(n):
 		return blocked("NodeNotReady", "its node %s isn't ready: %s", name, nodeTrouble(n)).do("kubectl describe node %s", name)
 	default:
@@ -39,22 +39,22 @@ func nodeTrouble(n *corev1.Node) string {
 			return c.Message
 		}
 	}
-	return "it says nothing of itself"
+	return "the node reports no reason"
 }
 
-// evicted: the pod was taken off its node.
-func evicted(s scene) *Finding {
+// evicted: the pod was evicted from its node.
+func evicted(s subject) *Finding {
 	if s.pod == nil || s.pod.Status.Phase != corev1.PodFailed {
 		return nil
 	}
 	if c := s.isTrue(string(corev1.DisruptionTarget)); c != nil {
-		return failed("Evicted", "it was taken off its node: "+c.Reason+": "+c.Message).
-			do("if nothing takes its place by itself, run it again; what was evicted had more than it requested, or was in someone's way")
+		return failed("Evicted", "it was evicted from its node: "+c.Reason+": "+c.Message).
+			do("if no controller replaces it, run it again; an evicted pod used more than it requested, or was preempted")
 	}
 	if s.pod.Status.Reason == "Evicted" || s.pod.Status.Reason == "Preempting" || s.pod.Status.Reason == "NodeLost" ||
 		s.pod.Status.Reason == "Shutdown" || s.pod.Status.Reason == "UnexpectedAdmissionError" {
-		return failed("Evicted", "it was taken off its node: "+s.pod.Status.Reason+": "+s.pod.Status.Message).
-			do("request what it uses of memory and disk, so that it gets a node that has it")
+		return failed("Evicted", "it was evicted from its node: "+s.pod.Status.Reason+": "+s.pod.Status.Message).
+			do("raise its requests of memory and ephemeral-storage to its usage, so that it gets a node with enough of both")
 	}
 	return nil
 }

@@ -14,18 +14,18 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// noNodeFits says why no node takes a pod as nodes are, whatever runs on them; nil if some node would if it were empty.
-func (s scene) noNodeFits(pod *corev1.Pod) *Finding {
+// noNodeFits returns the reason why no node can run a pod, even without other pods on it; nil if a node can.
+func (s subject) noNodeFits(pod *corev1.Pod) *Finding {
 	if len(s.Nodes) == 0 {
-		return blocked("NoNodes", "the cluster has no nodes").do("add nodes, or see that they register: kubectl get nodes")
+		return blocked("NoNodes", "the cluster has no nodes").do("add nodes, or check that they register: kubectl get nodes")
 	}
 	matching := s.matching(pod)
 	if len(matching) == 0 {
 		if gone := s.missing(namedNodes(pod)); len(gone) > 0 {
-			return noSuchNode(listed(gone), ", which it is to run on")
+			return noSuchNode(listed(gone), ", which the pod requires")
 		}
 		return blocked("NoNodeMatches", "its %s matches none of the cluster's %s", demands(pod), count(len(s.Nodes), "node")).
-			do("label a node as it asks, or change what it asks for: kubectl get nodes --show-labels")
+			do("%s: kubectl get nodes --show-labels", labelAdvice(pod))
 	}
 	var cordoned, unready, tainted, left []string
 	taint := ""
@@ -58,11 +58,11 @@ func (s scene) noNodeFits(pod *corev1.Pod) *Finding {
 	if len(unready) > 0 {
 		reason, why = "NodeNotReady", append(why, isAre(unready, "not ready"))
 	}
-	return blocked(reason, "no node takes it: of the %s it could run on, %s", count(len(matching), "node"), strings.Join(why, "; ")).
+	return blocked(reason, "no node is available: of %s that match, %s", count(len(matching), "node"), strings.Join(why, "; ")).
 		do("%s", map[string]string{
 			"NodeCordoned":      "kubectl uncordon " + strings.Join(cordoned[:min(1, len(cordoned))], "") + ", when its maintenance is over",
-			"TaintNotTolerated": "add a toleration for the taint to the pod template, or take the taint off: kubectl taint nodes ... " + taint + "-",
-			"NodeNotReady":      "see what is wrong with the nodes: kubectl describe nodes",
+			"TaintNotTolerated": "add a toleration for the taint to the pod template, or remove the taint: kubectl taint nodes ... " + taint + "-",
+			"NodeNotReady":      "check the nodes: kubectl describe nodes",
 		}[reason])
 }
 
@@ -78,7 +78,7 @@ func (f *Facts) matching(pod *corev1.Pod) []*corev1.Node {
 	return all
 }
 
-// namedNodes returns the nodes that a pod asks for by their names.
+// namedNodes returns the nodes that a pod requires by name.
 func namedNodes(pod *corev1.Pod) []string {
 	var names []string
 	if name := pod.Spec.NodeSelector[corev1.LabelHostname]; name != "" {
@@ -98,15 +98,28 @@ func namedNodes(pod *corev1.Pod) []string {
 	return names
 }
 
-// demands says what a pod asks of its node.
-func demands(pod *corev1.Pod) string {
+// labelAdvice is the next step for a pod whose node selector or node affinity matches no node.
+func labelAdvice(pod *corev1.Pod) string {
+	if labels := nodeSelector(pod); labels != "" {
+		return "label a node with " + labels + ", or change the nodeSelector"
+	}
+	return "label a node as the pod's node affinity requires, or change the affinity"
+}
+
+// nodeSelector writes the node selector of a pod as KEY=VALUE,KEY=VALUE.
+func nodeSelector(pod *corev1.Pod) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
 		parts = append(parts, key+"="+pod.Spec.NodeSelector[key])
 	}
+	return strings.Join(parts, ",")
+}
+
+// demands describes the node selector and the node affinity of a pod.
+func demands(pod *corev1.Pod) string {
 	text := ""
-	if len(parts) > 0 {
-		text = "nodeSelector " + strings.Join(parts, ",")
+	if labels := nodeSelector(pod); labels != "" {
+		text = "nodeSelector " + labels
 	}
 	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		if text != "" {
@@ -135,7 +148,7 @@ func tooBig(pod *corev1.Pod, nodes []*corev1.Node) *Finding {
 			}
 		}
 		if most := largest[name]; wants.Cmp(most) > 0 {
-			return blocked("RequestTooLarge", "no node takes it: it requests %s %s, and the largest of the %s it could run on, %s, has %s",
+			return blocked("RequestTooLarge", "no node is large enough: it requests %s %s, and the largest of %s that match, %s, has %s",
 				wants.String(), name, count(len(nodes), "node"), node, most.String()).
 				do("request less in the pod template, or add a larger node")
 		}

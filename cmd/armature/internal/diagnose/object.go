@@ -14,7 +14,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/family"
 )
 
-// Object is an object of any kind, what was told about it, and what it owns.
+// Object is an object of any kind, with its events and its children.
 type Object struct {
 	*unstructured.Unstructured
 	// Events about it, the latest last.
@@ -27,7 +27,7 @@ type Object struct {
 	job        *batchv1.Job
 }
 
-// NewObject reads an object. Of what it doesn't understand it leaves out.
+// NewObject returns an object with its parsed conditions, and as a Pod or Job if it is one.
 func NewObject(u *unstructured.Unstructured, events []Event, owned ...*Object) *Object {
 	o := &Object{Unstructured: u, Events: events, Owned: owned}
 	o.readConditions()
@@ -46,13 +46,13 @@ func NewObject(u *unstructured.Unstructured, events []Event, owned ...*Object) *
 	return o
 }
 
-// Of reads a family, and what was told about its members.
-func Of(m *family.Member, told map[types.UID][]Event) *Object {
+// Of returns the objects of a family with their events.
+func Of(m *family.Member, events map[types.UID][]Event) *Object {
 	owned := make([]*Object, len(m.Owned))
 	for i, child := range m.Owned {
-		owned[i] = Of(child, told)
+		owned[i] = Of(child, events)
 	}
-	return NewObject(m.Unstructured, told[m.GetUID()], owned...)
+	return NewObject(m.Unstructured, events[m.GetUID()], owned...)
 }
 
 func (o *Object) readConditions() {
@@ -90,7 +90,7 @@ func (o *Object) is(kinds ...string) bool {
 	return false
 }
 
-// condition returns a condition, nil if the object hasn't got it.
+// condition returns a condition, nil if the object doesn't have it.
 func (o *Object) condition(kind string) *metav1.Condition {
 	for i := range o.conditions {
 		if o.conditions[i].Type == kind {

@@ -7,8 +7,8 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// jobFailed: a Job has failed, and has no pod left that says why.
-func jobFailed(s scene) *Finding {
+// jobFailed: a Job has failed, and no pod of it is left to show the cause.
+func jobFailed(s subject) *Finding {
 	if s.job == nil {
 		return nil
 	}
@@ -21,45 +21,45 @@ func jobFailed(s scene) *Finding {
 	}
 	if name := s.job.Spec.Template.Spec.NodeName; name != "" && s.Nodes != nil && s.node(name) == nil {
 		return failed("NodeNotFound", "there is no node "+name+", which its pod template names, "+
-			"so that its pods are gone: "+ending(c.Reason, c.Message)).
+			"so its pods were deleted: "+ending(c.Reason, c.Message)).
 			do("correct the node's name: kubectl get nodes")
 	}
 	return failed(c.Reason, "it has failed: "+c.Message+lost(s)).
-		do("its pods are gone, and their logs with them; run it again, and look while it runs")
+		do("its pods are deleted, and their logs with them; run it again, and read the logs while it runs")
 }
 
-// lost tells of pods that are gone.
-func lost(s scene) string {
+// lost counts the failed pods, which are deleted.
+func lost(s subject) string {
 	if n := s.job.Status.Failed; n > 0 {
 		return "; " + count(int(n), "pod") + " failed"
 	}
 	return ""
 }
 
-// rolloutFailed: a Deployment isn't done in time.
-func rolloutFailed(s scene) *Finding {
+// rolloutFailed: a Deployment exceeded its progress deadline.
+func rolloutFailed(s subject) *Finding {
 	c := s.isFalse("Progressing")
 	if !s.is("Deployment") || c == nil || c.Reason != "ProgressDeadlineExceeded" {
 		return nil
 	}
-	return blocked("ProgressDeadlineExceeded", "its roll-out isn't done in time: %s", c.Message).
-		do("kubectl rollout undo %s%s returns to what was before", typed(s.Object), s.flagN())
+	return blocked("ProgressDeadlineExceeded", "its roll-out exceeded its progress deadline: %s", c.Message).
+		do("kubectl rollout undo %s%s returns to the previous revision", typed(s.Object), s.flagN())
 }
 
-// waits: it says itself that it waits for something outside of it, as a plan with WaitingFor does.
-func waits(s scene) *Finding {
+// waits: its condition reports that it waits for another object, as a plan with WaitingFor does.
+func waits(s subject) *Finding {
 	c := s.isFalse("Ready")
 	if c != nil && c.Reason == v1alpha1.ReasonPodsTerminating {
-		return blocked(c.Reason, "%s", c.Message).do("it goes on by itself once that pod has ended")
+		return blocked(c.Reason, "%s", c.Message).do("wait until that pod has ended; it then continues automatically")
 	}
 	if c == nil || c.Reason != events.ReasonWaiting || !strings.HasPrefix(c.Message, "waiting for ") {
 		return nil
 	}
-	return blocked(c.Reason, "it is %s", c.Message).do("it goes on by itself once that is so")
+	return blocked(c.Reason, "it is %s", c.Message).do("it continues automatically once the condition is met")
 }
 
-// stalled: it says itself that nothing more will happen until someone changes something.
-func stalled(s scene) *Finding {
+// stalled: its condition reports that it makes no progress until a user intervenes.
+func stalled(s subject) *Finding {
 	c := s.isTrue("Stalled")
 	if c == nil {
 		return nil
@@ -67,29 +67,29 @@ func stalled(s scene) *Finding {
 	return s.ownWords(c.Reason, c.Message)
 }
 
-// hasFailed: it says itself that it has failed, and no more is known of it.
-func hasFailed(s scene) *Finding {
-	if s.pod != nil && HasEndedBadly(s.Object) {
+// reportsFailure: its status reports a failure, and no other rule explains it.
+func reportsFailure(s subject) *Finding {
+	if s.pod != nil && HasFailed(s.Object) {
 		return failed("Failed", strings.TrimSuffix("it has failed: "+ending(s.pod.Status.Reason, s.pod.Status.Message), ": "))
 	}
 	for _, kind := range []string{"Failed", "Ready"} {
 		c := s.condition(kind)
-		if c != nil && HasEndedBadly(s.Object) && c.Message != "" {
+		if c != nil && HasFailed(s.Object) && c.Message != "" {
 			return s.ownWords(c.Reason, c.Message)
 		}
 	}
 	return nil
 }
 
-// ownWords is a finding in an object's own words.
-func (s scene) ownWords(reason, message string) *Finding {
-	if !HasEndedBadly(s.Object) {
-		return blocked(reason, "it goes no further: %s", ending(reason, message)).
-			do("change what it names: kubectl edit %s%s", typed(s.Object), s.flagN())
+// ownWords returns a finding with the message of the object's own condition.
+func (s subject) ownWords(reason, message string) *Finding {
+	if !HasFailed(s.Object) {
+		return blocked(reason, "it can't progress: %s", ending(reason, message)).
+			do("correct what the message names: kubectl edit %s%s", typed(s.Object), s.flagN())
 	}
 	found := failed(reason, "it has failed: "+message)
 	if s.isOurs() && s.is("JobFlow", "DaemonJob") && reason != v1alpha1.ReasonInvalidSpec {
-		return found.do("once what failed is fixed: armature retry %s%s", typed(s.Object), s.flagN())
+		return found.do("fix the cause, then: armature retry %s%s", typed(s.Object), s.flagN())
 	}
-	return found.do("once what failed is fixed, create it again")
+	return found.do("fix the cause, then create it again")
 }

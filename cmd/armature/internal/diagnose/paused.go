@@ -5,8 +5,8 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// paused: someone has stopped the operator's passes over an object by an annotation, and may have undone its last disruptive change.
-func paused(s scene) *Finding {
+// paused: an annotation of the object stops its operator's writes, and may have undone its last disruptive change.
+func paused(s subject) *Finding {
 	if !wellknown.IsPaused(s.GetAnnotations()) || s.hasEnded() {
 		return nil
 	}
@@ -15,7 +15,7 @@ func paused(s scene) *Finding {
 	if s.GetAnnotations()[wellknown.AnnotationUndo] != "" {
 		switch c := s.condition(events.ConditionUndone); {
 		case c == nil:
-			finding = blocked("Undoing", "it is to return to the state before its last disruptive change, and its operator hasn't begun")
+			finding = blocked("Undoing", "an undo of its last disruptive change is requested, and its operator hasn't started it")
 		case c.Status == "True":
 			finding = blocked("Undone", "its last disruptive change is undone, and it is paused")
 		default:

@@ -8,7 +8,7 @@ import (
 )
 
 // unready: a container runs, and its probes fail; or the pod waits for a readiness gate.
-func unready(s scene) *Finding {
+func unready(s subject) *Finding {
 	if s.pod == nil || s.pod.Status.Phase != corev1.PodRunning {
 		return nil
 	}
@@ -28,10 +28,10 @@ func unready(s scene) *Finding {
 		isEarly := s.Now.Sub(c.status.State.Running.StartedAt.Time) < grace && words == ""
 		switch started := c.status.Started; {
 		case c.StartupProbe != nil && (started == nil || !*started) && words != "":
-			return blocked("StartupProbeFailing", "%s runs, but isn't up by its startup probe%s", c.what(), words).do("%s", s.logs(c))
+			return blocked("StartupProbeFailing", "%s runs, but its startup probe hasn't succeeded%s", c.what(), words).do("%s", s.logs(c))
 		case c.ReadinessProbe != nil && !isEarly && s.Now.Sub(c.status.State.Running.StartedAt.Time) >= initialDelay(c):
-			return blocked("ReadinessProbeFailing", "%s runs, but isn't ready by its readiness probe%s", c.what(), words).
-				do("%s; and see that the probe asks for what the container serves", s.logs(c))
+			return blocked("ReadinessProbeFailing", "%s runs, but its readiness probe hasn't succeeded%s", c.what(), words).
+				do("%s; and check that the probe matches what the container serves", s.logs(c))
 		}
 	}
 	if !allReady {
@@ -40,7 +40,7 @@ func unready(s scene) *Finding {
 	for _, gate := range s.pod.Spec.ReadinessGates {
 		if s.isTrue(string(gate.ConditionType)) == nil {
 			return blocked("ReadinessGate", "its containers are ready, but its readiness gate %s is not True", gate.ConditionType).
-				do("see that who sets this condition runs, such as a load balancer's controller")
+				do("check that the controller that sets this condition runs, for example a load balancer's")
 		}
 	}
 	return nil

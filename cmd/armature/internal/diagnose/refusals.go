@@ -9,24 +9,24 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// notOwned: an object of the name that is wanted exists, and belongs to someone else.
-func notOwned(s scene) *Finding {
+// notOwned: an object with the desired name exists, and belongs to another owner.
+func notOwned(s subject) *Finding {
 	ready := s.isFalse("Ready")
 	if ready == nil || ready.Reason != events.ReasonNotOwned {
 		return nil
 	}
-	return blocked("NotOwned", "an object that it needs exists and belongs to another owner: %s", foreign(ready.Message)).
-		do("delete that object, if no one needs it, and it is made at once; or give this one another name")
+	return blocked("NotOwned", "an object that it needs exists and belongs to another owner: %s", withoutAdvice(ready.Message)).
+		do("delete that object if nothing needs it, and the operator creates its own at once; or give this one another name")
 }
 
-// foreign leaves out of a message the advice, which is given apart.
-func foreign(message string) string {
+// withoutAdvice removes the advice from a message, because Next has it.
+func withoutAdvice(message string) string {
 	message, _, _ = strings.Cut(message, "; delete or rename that object")
 	return message
 }
 
-// refused: the API server refuses what the operator wants to make.
-func refused(s scene) *Finding {
+// refused: the API server refuses a child of the operator.
+func refused(s subject) *Finding {
 	for _, kind := range []string{"Ready", "Stalled"} {
 		if c := s.condition(kind); c != nil && c.Reason == events.ReasonApplyFailed {
 			return s.refusal(c.Message)
@@ -35,12 +35,12 @@ func refused(s scene) *Finding {
 	return nil
 }
 
-// unmade: the API server refuses the pods that a Job, ReplicaSet, StatefulSet or DaemonSet wants to make.
-func unmade(s scene) *Finding {
+// unmade: the API server refuses the pods that a Job, ReplicaSet, StatefulSet or DaemonSet creates.
+func unmade(s subject) *Finding {
 	if c := s.isTrue("ReplicaFailure"); c != nil && s.is("ReplicaSet", "ReplicationController") {
 		return s.refusal(c.Message)
 	}
-	if !s.is("Job", "StatefulSet", "DaemonSet", "ReplicaSet") || HasEndedBadly(s.Object) {
+	if !s.is("Job", "StatefulSet", "DaemonSet", "ReplicaSet") || HasFailed(s.Object) {
 		return nil
 	}
 	e := s.warning("FailedCreate")
@@ -50,8 +50,8 @@ func unmade(s scene) *Finding {
 	return s.refusal(e.Message)
 }
 
-// podsRefused: the owner's condition says why its Job has no pods, where the Job's events can't be read, or are gone.
-func podsRefused(s scene) *Finding {
+// podsRefused: the owner's condition has the reason why its Job has no pods, for when the Job's events expired or can't be read.
+func podsRefused(s subject) *Finding {
 	ready := s.isFalse("Ready")
 	if ready == nil || ready.Reason != v1alpha1.ReasonPodsRefused {
 		return nil
@@ -59,7 +59,7 @@ func podsRefused(s scene) *Finding {
 	return s.refusal(ready.Message)
 }
 
-// newest returns when the last of the pods was made.
+// newest returns the creation time of the newest pod.
 func newest(owned []*Object) time.Time {
 	var last time.Time
 	for _, o := range owned {
@@ -70,8 +70,7 @@ func newest(owned []*Object) time.Time {
 	return last
 }
 
-// refusals are the words of the API server for why it refuses to make something, and what to do then; @n is the flag for the
-// object's namespace.
+// refusals are the API server's messages about a refused object, with the finding for each; @n is the flag for the object's namespace.
 var refusals = []struct {
 	words                 *regexp.Regexp
 	reason, message, next string
@@ -79,66 +78,66 @@ var refusals = []struct {
 	{
 		words:  regexp.MustCompile(`exceeded quota: ([^,]+), requested: (\S+), used: (\S+), limited: (\S+)`),
 		reason: "QuotaExceeded", message: "ResourceQuota $1 is exceeded: requested $2, used $3, limited to $4",
-		next: "wait until others have ended, ask for less, or raise the quota: kubectl describe resourcequota $1 @n",
+		next: "wait until other pods have ended, request less, or raise the quota: kubectl describe resourcequota $1 @n",
 	},
 	{
 		words:  regexp.MustCompile(`failed quota: ([^:]+): must specify (.*)`),
-		reason: "QuotaNeedsRequests", message: "ResourceQuota $1 wants containers to specify $2",
+		reason: "QuotaNeedsRequests", message: "ResourceQuota $1 requires containers to specify $2",
 		next: "set these requests and limits in the pod template, or a LimitRange for the namespace",
 	},
 	{
 		words:  regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request: (.*)`),
-		reason: "Denied", message: "admission webhook $1 denies it: $2",
-		next: "do what it asks for, or ask who runs the webhook",
+		reason: "Denied", message: "admission webhook $1 denied it: $2",
+		next: "change what the message names, or ask the webhook's administrator",
 	},
 	{
 		words:  regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '[^']*' denied request: (.*)`),
-		reason: "Denied", message: "ValidatingAdmissionPolicy $1 denies it: $2",
-		next: "do what it asks for, or ask who set the policy: kubectl describe validatingadmissionpolicy $1",
+		reason: "Denied", message: "ValidatingAdmissionPolicy $1 denied it: $2",
+		next: "change what the message names, or ask the policy's administrator: kubectl describe validatingadmissionpolicy $1",
 	},
 	{
 		words:  regexp.MustCompile(`(?s)(violates PodSecurity .*)`),
 		reason: "Denied", message: "it $1",
-		next: "set the securityContext that is asked for in the pod template",
+		next: "set the required securityContext in the pod template",
 	},
 	{
 		words:  regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`),
 		reason: "WebhookUnavailable", message: "admission webhook $1 doesn't answer: $2",
-		next: "see that what the webhook's service leads to runs; its failurePolicy says what happens when it doesn't",
+		next: "check that the pods of the webhook's Service run; the webhook's failurePolicy decides what happens without them",
 	},
 	{
 		words: regexp.MustCompile(`User "([^"]+)" cannot (\w+) resource "([^"]+)" in API group "([^"]*)" ` +
 			`(?:in the namespace "([^"]+)"|at the cluster scope)`),
-		reason: "Forbidden", message: "$1 may not $2 $3 here",
-		next: "grant it that: kubectl auth can-i $2 $3 --as $1 @n says when it may; armature's roles are in config/rbac",
+		reason: "Forbidden", message: "$1 has no permission to $2 $3",
+		next: "grant the permission, and check it: kubectl auth can-i $2 $3 --as $1 @n; Armature's roles are in config/rbac",
 	},
 	{
 		words:  regexp.MustCompile(`error looking up service account \S+: serviceaccount "([^"]+)" not found`),
 		reason: "ServiceAccountMissing", message: "there is no ServiceAccount $1",
-		next: "create it: kubectl create serviceaccount $1 @n, or name another one in the pod template",
+		next: "create it: kubectl create serviceaccount $1 @n, or set another one in the pod template",
 	},
 	{
 		words:  regexp.MustCompile(`no PriorityClass with name (\S+) was found`),
 		reason: "PriorityClassMissing", message: "there is no PriorityClass $1",
-		next: "create it, or name another one in the pod template",
+		next: "create it, or set another one in the pod template",
 	},
 	{
 		words:  regexp.MustCompile(`(?s)(.*is invalid: .*)`),
-		reason: "Invalid", message: "the API server calls it invalid: $1",
-		next: "correct the field that is named",
+		reason: "Invalid", message: "the API server rejects it: $1",
+		next: "correct the field that the message names",
 	},
 }
 
-// refusal says why something can't be made, in the words of the API server as far as they aren't known.
-func (s scene) refusal(text string) *Finding {
+// refusal returns the finding about a refused object. It quotes an unknown message of the API server.
+func (s subject) refusal(text string) *Finding {
 	for _, r := range refusals {
 		at := r.words.FindStringSubmatchIndex(text)
 		if at == nil {
 			continue
 		}
-		message := string(r.words.ExpandString(nil, "what it needs can't be made: "+r.message, text, at))
+		message := string(r.words.ExpandString(nil, "a child can't be created: "+r.message, text, at))
 		next := string(r.words.ExpandString(nil, r.next, text, at))
 		return blocked(r.reason, "%s", message).do("%s", strings.ReplaceAll(next, " @n", s.flagN()))
 	}
-	return blocked("Refused", "what it needs can't be made: %s", text).do("do what the API server asks for")
+	return blocked("Refused", "a child can't be created: %s", text).do("correct what the message names")
 }

@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// scaledToZero: it wants no pods.
-func scaledToZero(s scene) *Finding {
+// scaledToZero: its spec asks for no pods.
+func scaledToZero(s subject) *Finding {
 	if s.is("ReplicaJob") {
 		return noReplicas(s)
 	}
 	if s.job != nil && s.job.Spec.Parallelism != nil && *s.job.Spec.Parallelism == 0 && !s.hasEnded() {
-		found := blocked("NoParallelism", "it makes no pods: spec.parallelism is 0")
+		found := blocked("NoParallelism", "it creates no pods: spec.parallelism is 0")
 		if s.parent != nil && s.parent.isOurs() {
-			return found.do("raise jobTemplate.parallelism in what it is made of, the spec of %s, and run it again", typed(s.parent))
+			return found.do("raise jobTemplate.parallelism in the spec of %s, and run it again", typed(s.parent))
 		}
 		return found.do("kubectl patch %s%s -p '{\"spec\":{\"parallelism\":1}}'", typed(s.Object), s.flagN())
 	}
@@ -25,14 +25,14 @@ func scaledToZero(s scene) *Finding {
 			do("kubectl scale %s%s --replicas=1", typed(s.Object), s.flagN())
 	}
 	if s.is("Deployment") && s.flag("spec", "paused") && len(s.Owned) == 0 {
-		return blocked("Paused", "it is paused: spec.paused is true, so nothing new is rolled out").
+		return blocked("Paused", "it is paused: spec.paused is true, so changes are not rolled out").
 			do("kubectl rollout resume %s%s", typed(s.Object), s.flagN())
 	}
 	return nil
 }
 
-// noReplicas: each of a ReplicaJob's types wants no replicas.
-func noReplicas(s scene) *Finding {
+// noReplicas: each type of a ReplicaJob has 0 replicas.
+func noReplicas(s subject) *Finding {
 	types, _, _ := unstructured.NestedMap(s.Object.Object, "spec", "replicaSpecs")
 	var empty []string
 	for name := range types {
@@ -45,5 +45,5 @@ func noReplicas(s scene) *Finding {
 	}
 	slices.Sort(empty)
 	return blocked("NoReplicas", "it has no replicas: replicas is 0 in %s", strings.Join(empty, " and ")).
-		do("raise replicas of the type that is to run: kubectl edit %s%s", typed(s.Object), s.flagN())
+		do("raise the replicas of a type: kubectl edit %s%s", typed(s.Object), s.flagN())
 }

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// schedulingGated: someone has said to hold the pod back before it gets a node.
-func schedulingGated(s scene) *Finding {
+// schedulingGated: scheduling gates keep the pod from being scheduled.
+func schedulingGated(s subject) *Finding {
 	if s.pod == nil || len(s.pod.Spec.SchedulingGates) == 0 {
 		return nil
 	}
@@ -15,12 +15,12 @@ func schedulingGated(s scene) *Finding {
 	for _, g := range s.pod.Spec.SchedulingGates {
 		gates = append(gates, g.Name)
 	}
-	return blocked("SchedulingGated", "its scheduling gates hold it back: %s", strings.Join(gates, ", ")).
-		do("see that who is to take them off runs, such as a queue or a quota controller")
+	return blocked("SchedulingGated", "its scheduling gates keep it from being scheduled: %s", strings.Join(gates, ", ")).
+		do("check that the controller that removes the gates runs, for example of a queue or a quota")
 }
 
 // unscheduled: the scheduler has found no node for the pod.
-func unscheduled(s scene) *Finding {
+func unscheduled(s subject) *Finding {
 	if s.pod == nil || s.pod.Spec.NodeName != "" || s.pod.Status.Phase != corev1.PodPending {
 		return nil
 	}
@@ -36,15 +36,15 @@ func unscheduled(s scene) *Finding {
 			return found
 		}
 	}
-	return blocked("Unschedulable", "no node takes it: %s", c.Message).do("free capacity, or request less: kubectl describe nodes")
+	return blocked("Unschedulable", "the scheduler found no node: %s", c.Message).do("free capacity, or request less: kubectl describe nodes")
 }
 
-// unscheduledYet: no scheduler has looked at the pod at all.
-func unscheduledYet(s scene) *Finding {
+// unscheduledYet: no scheduler has processed the pod.
+func unscheduledYet(s subject) *Finding {
 	if s.pod == nil || s.pod.Spec.NodeName != "" || s.pod.Status.Phase != corev1.PodPending || s.isNew(s.Object) ||
 		s.condition(string(corev1.PodScheduled)) != nil {
 		return nil
 	}
 	return blocked("NoScheduler", "no scheduler has processed it: its schedulerName is %s", s.pod.Spec.SchedulerName).
-		do("see that a scheduler of that name runs")
+		do("check that a scheduler of that name runs")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// HasSucceeded reports whether an object has ended well, so that nothing below it is of interest. A flow that was stopped before
-// anything of it ran has not.
+// HasSucceeded reports whether an object has succeeded, so that its children need no check. A flow that was stopped before its first
+// node started has not.
 func HasSucceeded(o *Object) bool {
 	switch {
 	case o.pod != nil:
@@ -21,20 +21,20 @@ func HasSucceeded(o *Object) bool {
 	}
 }
 
-// HasEndedBadly reports whether an object says that it has failed for good.
-func HasEndedBadly(o *Object) bool {
+// HasFailed reports whether an object has failed permanently by its own status.
+func HasFailed(o *Object) bool {
 	if o.pod != nil {
 		return o.pod.Status.Phase == corev1.PodFailed
 	}
 	return o.isTrue("Failed") != nil || o.isTrue("FailureTarget") != nil || o.text("status", "state") == "Failed"
 }
 
-// hasEnded reports whether an object has ended, so that what its spec asks for is of no effect: a change of it may still be to come.
+// hasEnded reports whether an object has ended, so that its spec has no further effect. It hasn't if its status is of an older spec.
 func (o *Object) hasEnded() bool {
-	return !isBehind(o) && (HasSucceeded(o) || HasEndedBadly(o) || o.isOurs() && o.text("status", "completionTime") != "")
+	return !isBehind(o) && (HasSucceeded(o) || HasFailed(o) || o.isOurs() && o.text("status", "completionTime") != "")
 }
 
-// StateOf says in a few words how an object itself says it fares.
+// StateOf returns the state in an object's own status, in a few words.
 func StateOf(o *Object) string {
 	switch {
 	case o.pod != nil:
@@ -77,7 +77,7 @@ func podState(pod *corev1.Pod) string {
 		return string(pod.Status.Phase) + ", " + pod.Status.Reason
 	}
 	if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName == "" {
-		return "Pending, on no node"
+		return "Pending, not scheduled"
 	}
 	return string(pod.Status.Phase)
 }
@@ -87,7 +87,7 @@ func jobState(o *Object) string {
 	switch {
 	case HasSucceeded(o):
 		return "Complete"
-	case HasEndedBadly(o):
+	case HasFailed(o):
 		return "Failed"
 	case o.job.Spec.Suspend != nil && *o.job.Spec.Suspend:
 		return "Suspended"
@@ -99,7 +99,7 @@ func jobState(o *Object) string {
 	return text
 }
 
-// IsUp reports whether an object is as it should be while it runs: a pod runs, a Deployment has its replicas, a flow is under way.
+// IsUp reports whether an object runs without a problem: a pod runs, a Deployment has its replicas, a flow is active.
 func IsUp(o *Object) bool {
 	switch {
 	case o.pod != nil:
@@ -115,5 +115,5 @@ func IsUp(o *Object) bool {
 	}
 }
 
-// NodeOf returns the node that a pod is on, empty if it is on none.
+// NodeOf returns the node of a pod, empty if it isn't scheduled.
 func NodeOf(o *Object) string { return o.text("spec", "nodeName") }

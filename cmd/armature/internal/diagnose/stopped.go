@@ -7,8 +7,8 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// stopped: it was ended before its time, by its deadline or by someone. What is below was stopped with it and is at no fault.
-func stopped(s scene) *Finding {
+// stopped: its deadline or a user ended it early. Its children were stopped with it, so they are not the cause.
+func stopped(s subject) *Finding {
 	for _, kind := range []string{v1alpha1.ConditionStopped, v1alpha1.ConditionFailed, "FailureTarget"} {
 		c := s.isTrue(kind)
 		if c == nil || isBehind(s.Object) {
@@ -17,15 +17,15 @@ func stopped(s scene) *Finding {
 		switch c.Reason {
 		case v1alpha1.ReasonDeadlineExceeded:
 			return failed("DeadlineExceeded", "it was stopped because it was active for longer than "+deadline(s.Object)).
-				do("give it more time or less to do; what took so long is in the logs, if its pods are still there")
+				do("raise the deadline or reduce the work; the logs show what took long, if the pods still exist")
 		case v1alpha1.ReasonTerminated:
 			return failed("Terminated", "it was stopped because spec.terminate is true").
-				do("armature retry %s%s runs what was stopped, and what never ran", typed(s.Object), s.flagN())
+				do("armature retry %s%s runs the stopped nodes and those that never ran", typed(s.Object), s.flagN())
 		}
 	}
 	if s.pod != nil && s.pod.Status.Reason == v1alpha1.ReasonDeadlineExceeded {
 		return failed("DeadlineExceeded", "it was stopped because it was active for longer than "+deadline(s.Object)).
-			do("give it more time or less to do: spec.activeDeadlineSeconds of the pod template")
+			do("raise spec.activeDeadlineSeconds of the pod template, or reduce the work")
 	}
 	return nil
 }

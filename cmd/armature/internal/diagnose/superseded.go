@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// slotLabels tell siblings apart that do different work. Of those with the same values the newest counts: the others were
-// tries before it.
+// slotLabels distinguish siblings that do different work. Among siblings with the same values the newest counts: the others are
+// earlier attempts.
 var slotLabels = []string{
 	"api.practice.com/flow", "api.practice.com/item", "api.practice.com/node", "api.practice.com/replica-type",
 	"api.practice.com/replica-index", "batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
@@ -24,14 +24,14 @@ func slot(o *Object) string {
 	return strings.Join(values, "/")
 }
 
-// isSuperseded reports whether a newer sibling has taken an object's place: a failed pod's, or a Job's that was retried. An
-// old ReplicaSet of a Deployment has been scaled down.
+// isSuperseded reports whether a newer sibling has replaced an object: a failed pod, or a Job that was retried. An old ReplicaSet
+// of a Deployment is scaled to 0.
 func isSuperseded(o *Object, siblings []*Object) bool {
 	if o.is("ReplicaSet") && len(siblings) > 1 {
 		n, set, _ := nestedNumber(o, "spec", "replicas")
 		return set && n == 0
 	}
-	if o.pod == nil && o.job == nil || !HasEndedBadly(o) {
+	if o.pod == nil && o.job == nil || !HasFailed(o) {
 		return false
 	}
 	at := slices.Index(siblings, o)
@@ -39,7 +39,7 @@ func isSuperseded(o *Object, siblings []*Object) bool {
 		if i <= at || other.GetKind() != o.GetKind() || slot(other) != slot(o) {
 			continue
 		}
-		if HasEndedBadly(other) || other.job != nil || other.pod.Status.Phase != corev1.PodPending {
+		if HasFailed(other) || other.job != nil || other.pod.Status.Phase != corev1.PodPending {
 			return true
 		}
 	}

@@ -2,8 +2,8 @@ package diagnose
 
 import "strings"
 
-// suspended: the spec says to hold it back.
-func suspended(s scene) *Finding {
+// suspended: the spec suspends it.
+func suspended(s subject) *Finding {
 	field := "spec.suspend"
 	on := s.flag("spec", "suspend")
 	if s.is("ReplicaJob") {
@@ -27,21 +27,22 @@ func suspended(s scene) *Finding {
 
 const kueueQueue = "kueue.x-k8s.io/queue-name"
 
-// queuedByKueue: Kueue has not let the Job start yet.
-func queuedByKueue(s scene) *Finding {
+// queuedByKueue: Kueue has not admitted the Job yet.
+func queuedByKueue(s subject) *Finding {
 	queue := s.GetLabels()[kueueQueue]
 	if s.job == nil || queue == "" || !s.flag("spec", "suspend") {
 		return nil
 	}
 	return blocked("Queued", "it waits in Kueue's queue %s", queue).
-		do("see what keeps it there: kubectl describe workloads -n %s, and that Kueue runs and has a LocalQueue %s in this namespace",
+		do("read the conditions of its Workload: kubectl describe workloads -n %s; "+
+			"check that Kueue runs, and that this namespace has LocalQueue %s",
 			s.GetNamespace(), queue)
 }
 
-// typed names an object as one types it.
+// typed names an object as on a command line.
 func typed(o *Object) string { return strings.ToLower(o.GetKind()) + "/" + o.GetName() }
 
-// flagN is the flag for an object's namespace, as one types it behind its name. What is in none has none.
+// flagN is the flag for an object's namespace, as on a command line, with a leading space. A cluster-scoped object has none.
 func (o *Object) flagN() string {
 	if o.GetNamespace() == "" {
 		return ""

@@ -3,7 +3,7 @@ package diagnose
 import "strings"
 
 // waitsForTurn: a new version of the operator would disrupt the object, and disrupts others first.
-func waitsForTurn(s scene) *Finding {
+func waitsForTurn(s subject) *Finding {
 	c := s.condition("Released")
 	if c == nil || c.Reason != "WaitingForTurn" {
 		return nil

@@ -13,13 +13,13 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow"
 )
 
-// recordGrace is how long a manager may take to put an end on record.
+// recordGrace is the time that a manager has to record the end of a child.
 const recordGrace = 10 * time.Second
 
-// unrecorded: something that it owns has ended, and its status doesn't know. So no manager works on it, whatever leases say: one
-// can run without a lease.
-func unrecorded(s scene) *Finding {
-	if !s.isUnderWay() || isBehind(s.Object) {
+// unrecorded: a child has ended, and the status has no record of it. So no manager works on the object, whatever the leases show:
+// a manager can run without a lease.
+func unrecorded(s subject) *Finding {
+	if !s.isActive() || isBehind(s.Object) {
 		return nil
 	}
 	ended := s.unrecordedEnd()
@@ -27,15 +27,16 @@ func unrecorded(s scene) *Finding {
 		return nil
 	}
 	at, _ := endOf(ended)
-	message := "no manager works on it: " + ended.Ref().String() + " ended " + short(s.Now.Sub(at)) + " ago, and that isn't on record"
+	message := "no manager works on it: " + ended.Ref().String() + " ended " + short(s.Now.Sub(at)) +
+		" ago, and its status has no record of it"
 	if gone := s.goneManagers(); len(gone) > 0 {
 		message += "; " + s.sinceWhen(gone)
 	}
 	return blocked("NoManager", "%s", message).do("%s", startManager)
 }
 
-// unrecordedEnd returns a child whose end should be on record and isn't, nil if there is none.
-func (s scene) unrecordedEnd() *Object {
+// unrecordedEnd returns a child whose end should be in the status and isn't, nil if there is none.
+func (s subject) unrecordedEnd() *Object {
 	switch s.GetKind() {
 	case "JobFlow":
 		return s.unrecordedNode()
@@ -75,8 +76,8 @@ func (s scene) unrecordedEnd() *Object {
 	return nil
 }
 
-// unrecordedNode returns a Job of a flow whose end isn't on record: the last one of a node that is to be running still.
-func (s scene) unrecordedNode() *Object {
+// unrecordedNode returns a Job of a flow whose end isn't in the status: the last Job of a node that is active by its status.
+func (s subject) unrecordedNode() *Object {
 	flow := &v1alpha1.JobFlow{}
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(s.Object.Object, flow) != nil {
 		return nil
@@ -105,9 +106,9 @@ func (s scene) unrecordedNode() *Object {
 	return nil
 }
 
-// children returns those of some children that have ended, and those that haven't. What ended before the last retry is of a former
-// run, and of no interest.
-func (s scene) children(of func(*Object) bool) (ended, active []*Object) {
+// children returns those of some children that have ended, and those that haven't. It omits those that ended before the last
+// retry, because they belong to an earlier attempt.
+func (s subject) children(of func(*Object) bool) (ended, active []*Object) {
 	since, _ := time.Parse(time.RFC3339, s.text("status", "activeSince"))
 	for _, child := range s.Owned {
 		if !of(child) || child.GetDeletionTimestamp() != nil {
@@ -123,8 +124,8 @@ func (s scene) children(of func(*Object) bool) (ended, active []*Object) {
 	return ended, active
 }
 
-// lastOf returns the child that ended last, nil if that was a moment ago: it may still be put on record.
-func (s scene) lastOf(ended []*Object) *Object {
+// lastOf returns the child that ended last, nil within recordGrace, because the manager may still record it.
+func (s subject) lastOf(ended []*Object) *Object {
 	if len(ended) == 0 {
 		return nil
 	}

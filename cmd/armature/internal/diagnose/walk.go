@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// scene is where a rule looks: an object on the way from the one that was asked for down to the pods.
-type scene struct {
+// subject is the object that a rule checks, with its parent and the facts.
+type subject struct {
 	*Facts
 	*Object
-	parent *Object // nil for the object that was asked for
+	parent *Object // nil for the requested object
 }
 
-// rule looks for one thing that can be wrong with an object. It returns nil if it is not that.
-type rule func(scene) *Finding
+// rule checks an object for one problem. It returns nil if the object doesn't have it.
+type rule func(subject) *Finding
 
-// before are asked before what an object owns is looked at, after if nothing below explains how it fares. Their order is that in
-// which things go wrong: what isn't looked at at all can't be suspended, what is suspended lacks no quota.
+// before are the rules that run before the children of an object are checked; after are those that run if no child has a finding.
+// They are ordered by precedence: an object that no manager reconciles can't be suspended, and a suspended one needs no quota.
 func before() []rule {
 	return []rule{
 		deleting, paused, waitsForTurn, managedElsewhere, unobserved, suspended, queuedByKueue, invalidSpec, stopped,
@@ -27,33 +27,35 @@ func before() []rule {
 	}
 }
 
-func after() []rule { return []rule{podsRefused, jobFailed, rolloutFailed, stalled, waits, hasFailed} }
+func after() []rule {
+	return []rule{podsRefused, jobFailed, rolloutFailed, stalled, waits, reportsFailure}
+}
 
-// Diagnose says what is wrong first, or that nothing is.
+// Diagnose returns the first problem, or the result that there is none.
 func Diagnose(f Facts) Finding {
-	found := f.look(f.Root, nil, nil)
+	found := f.find(f.Root, nil, nil)
 	if found == nil {
-		found = well(scene{Facts: &f, Object: f.Root})
+		found = well(subject{Facts: &f, Object: f.Root})
 	}
 	found.Path = append([]Step{}, found.Path...)
 	slices.Reverse(found.Path)
 	return *found
 }
 
-// Unattended says that no manager looks at the object, if that is so. It asks nothing else, and needs of the facts only when it is,
-// the object and what it owns, and the managers.
+// Unattended returns the finding that no manager works on the object, or nil. It evaluates no other rules, and of the facts it needs only
+// the time, the object with its children, and the managers.
 func Unattended(f Facts) *Finding {
-	s := scene{Facts: &f, Object: f.Root}
-	return s.ask([]rule{managedElsewhere, unobserved, unrecorded, leaderless})
+	s := subject{Facts: &f, Object: f.Root}
+	return s.evaluate([]rule{managedElsewhere, unobserved, unrecorded, leaderless})
 }
 
-// look returns what is wrong with an object or below it, nil if nothing is. Paths are from the bottom up.
-func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
+// find returns the problem of an object or of one below it, nil if there is none. Paths are from the bottom up.
+func (f *Facts) find(o, parent *Object, siblings []*Object) *Finding {
 	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) || isAllowed(o, parent) {
 		return nil
 	}
-	s := scene{Facts: f, Object: o, parent: parent}
-	if found := s.ask(before()); found != nil {
+	s := subject{Facts: f, Object: o, parent: parent}
+	if found := s.evaluate(before()); found != nil {
 		return found
 	}
 	if found := f.worst(o); found != nil {
@@ -61,11 +63,11 @@ func (f *Facts) look(o, parent *Object, siblings []*Object) *Finding {
 		found.Message += skipped(o, found)
 		return found
 	}
-	return s.ask(after())
+	return s.evaluate(after())
 }
 
-// ask asks rules one after the other.
-func (s scene) ask(rules []rule) *Finding {
+// evaluate returns the finding of the first rule that has one.
+func (s subject) evaluate(rules []rule) *Finding {
 	for _, r := range rules {
 		if found := r(s); found != nil {
 			if found.Object == (Ref{}) {
@@ -75,26 +77,26 @@ func (s scene) ask(rules []rule) *Finding {
 				found.Path = append(found.Path, Step{found.Object, ""})
 			}
 			found.Path = append(found.Path, Step{s.Ref(), StateOf(s.Object)})
-			found.Message = strings.Join(strings.Fields(found.Message), " ") // others' words may be of several lines
+			found.Message = strings.Join(strings.Fields(found.Message), " ") // messages of other programs can have several lines
 			return found
 		}
 	}
 	return nil
 }
 
-// worst returns what is wrong below an object: of several, what has failed, and that of the oldest.
+// worst returns the problem of a child: a failure before others, and the oldest child first.
 func (f *Facts) worst(o *Object) *Finding {
 	var worst *Finding
 	others := 0
 	for _, child := range o.Owned {
-		found := f.look(child, o, o.Owned)
+		found := f.find(child, o, o.Owned)
 		if found == nil {
 			continue
 		}
 		switch {
 		case worst == nil:
 			worst = found
-		case found.Verdict == Failed && worst.Verdict != Failed:
+		case found.Phase == Failed && worst.Phase != Failed:
 			others += 1 + worst.Others
 			worst = found
 		default:
@@ -103,20 +105,20 @@ func (f *Facts) worst(o *Object) *Finding {
 	}
 	if worst != nil {
 		worst.Others += others
-		worst.Verdict = seenFromAbove(o, worst.Verdict)
+		worst.Phase = seenFromAbove(o, worst.Phase)
 	}
 	return worst
 }
 
-// seenFromAbove: what has failed below an object that goes on is not its end.
-func seenFromAbove(o *Object, v Verdict) Verdict {
-	if v == Failed && !HasEndedBadly(o) {
+// seenFromAbove returns Blocked for the parent of a failed child, unless the parent has failed as well.
+func seenFromAbove(o *Object, p Phase) Phase {
+	if p == Failed && !HasFailed(o) {
 		return Blocked
 	}
-	return v
+	return p
 }
 
-// skipped says what a failure has kept from running: the nodes of a flow that came after it.
+// skipped counts the nodes of a flow that a failure caused to be skipped.
 func skipped(o *Object, found *Finding) string {
 	n := int(o.number("status", "counts", "skipped"))
 	if !o.is("JobFlow") || n == 0 || !found.Wrong() {

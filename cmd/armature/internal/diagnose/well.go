@@ -9,34 +9,33 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// well says that nothing is wrong: it has succeeded, it runs, or it is starting.
-func well(s scene) *Finding {
+// well returns the finding about an object without a problem: it has succeeded, runs or starts.
+func well(s subject) *Finding {
 	found := &Finding{Object: s.Ref(), Path: []Step{{s.Ref(), StateOf(s.Object)}}}
 	switch running, pods := runningPods(s.Object); {
 	case HasSucceeded(s.Object):
-		found.Verdict, found.Message = Succeeded, "it has succeeded"
+		found.Phase, found.Message = Succeeded, "it has succeeded"
 	case running > 0 && running == pods:
-		found.Verdict, found.Message = Running, fmt.Sprintf("it runs: %s", count(running, "pod"))
+		found.Phase, found.Message = Running, fmt.Sprintf("it runs: %s", count(running, "pod"))
 	case running > 0:
-		found.Verdict, found.Message = Running, fmt.Sprintf("it runs: %d of %s", running, count(pods, "pod"))
+		found.Phase, found.Message = Running, fmt.Sprintf("it runs: %d of %s", running, count(pods, "pod"))
 	case pods > 0:
-		found.Verdict, found.Message = Starting, fmt.Sprintf("%s starting, and nothing is wrong with %s so far",
-			areCount(pods, "pod"), themOrIt(pods))
+		found.Phase, found.Message = Starting, fmt.Sprintf("%s starting, without a problem so far", areCount(pods, "pod"))
 	case s.isTrue("Ready") != nil || s.isTrue("Available") != nil || s.text("status", "phase") == "Bound":
-		found.Verdict, found.Message = Running, "it is ready"
+		found.Phase, found.Message = Running, "it is ready"
 	case s.ownAccount() != "":
-		found.Verdict, found.Message = Starting, s.ownAccount()
+		found.Phase, found.Message = Starting, s.ownAccount()
 		if s.text("status", "state") == string(v1alpha1.StateRunning) {
-			found.Verdict = Running
+			found.Phase = Running
 		}
 		if !s.startsAgain() {
-			found.Message = "nothing is wrong with it so far; " + found.Message
+			found.Message = "it has no problem so far; " + found.Message
 		}
 		return found
 	case s.text("status", "state") == "Running" && anySucceeded(s.Object):
-		found.Verdict, found.Message = Running, "it is under way, and nothing is wrong with it so far; at this moment no pod of it runs"
+		found.Phase, found.Message = Running, "it is active, and has no problem so far; at this moment no pod of it runs"
 	default:
-		found.Verdict, found.Message = Starting, "nothing is wrong with it so far, and nothing of it runs yet"
+		found.Phase, found.Message = Starting, "it has no problem so far, and no running pod yet"
 	}
 	if s.startsAgain() && s.ownAccount() != "" {
 		found.Message += "; " + s.ownAccount()
@@ -44,13 +43,13 @@ func well(s scene) *Finding {
 	return found
 }
 
-// startsAgain reports whether an object of Armature's is on its way back: it failed, or had to make room.
+// startsAgain reports whether an object of Armature's restarts, after a failure or a preemption.
 func (o *Object) startsAgain() bool {
 	state := o.text("status", "state")
 	return o.isOurs() && (state == string(v1alpha1.MiniClusterStateRestarting) || state == string(v1alpha1.FluxJobStopping))
 }
 
-// ownAccount is what an object of Armature's says itself of its state; nothing if it doesn't say more than that.
+// ownAccount is the state of an object of Armature's and the message of its condition Ready; empty without a message.
 func (o *Object) ownAccount() string {
 	ready, state := o.isFalse("Ready"), o.text("status", "state")
 	if !o.isOurs() || ready == nil || ready.Message == "" || state == "" {
@@ -95,11 +94,4 @@ func areCount(n int, what string) string {
 		return "1 " + what + " is"
 	}
 	return fmt.Sprintf("%d %ss are", n, what)
-}
-
-func themOrIt(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
 }

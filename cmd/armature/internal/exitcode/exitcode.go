@@ -18,7 +18,7 @@ const (
 type Error struct {
 	// Code is the exit code, not 0.
 	Code int
-	// Err is what is told on standard error. Nil: the output has said it already.
+	// Err is the error for standard error; nil if the output has it already.
 	Err error
 }
 
@@ -29,11 +29,11 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns what is told.
+// Unwrap returns the error for standard error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Of returns the exit code of a program whose command ended with an error: its own, else 1. Silent reports that nothing more
-// needs to be told.
+// Of returns the exit code of a program whose command ended with an error: its own, else 1. Silent reports that the
+// output already has the error.
 func Of(err error) (code int, silent bool) {
 	var own *Error
 	switch {

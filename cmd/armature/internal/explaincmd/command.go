@@ -1,4 +1,4 @@
-// Package explaincmd is "armature explain": why something doesn't run.
+// Package explaincmd is "armature explain": why an object doesn't run.
 package explaincmd
 
 import (
@@ -72,14 +72,13 @@ func run(
 	case found.Wrong():
 		return &exitcode.Error{Code: exitcode.Found}
 	case unsure:
-		return &exitcode.Error{Code: exitcode.Trouble} // that was said above
+		return &exitcode.Error{Code: exitcode.Trouble} // the unread objects are printed above
 	}
 	return nil
 }
 
-// Of explains an object, or with a node's name one node of a JobFlow, by its family as it was read. It reads what the family's pods
-// need and what was told about them. It is unsure if it has found no problem, and not all of the family could be read; then the
-// message says so.
+// Of explains an object, or with a node's name one node of a JobFlow. It gets the object's family, and reads the events and the objects
+// that the family's pods need. It is unsure, and the message says so, if it found no problem but couldn't read all of the family.
 func Of(
 	ctx context.Context, cluster *connect.Cluster, members family.Family, node string, now time.Time,
 ) (found diagnose.Finding, unsure bool, err error) {
@@ -90,7 +89,7 @@ func Of(
 	if found, err = diagnosed(facts, node); err != nil {
 		return diagnose.Finding{}, false, err
 	}
-	unsure = len(members.Unread) > 0 && !found.Wrong() && found.Verdict != diagnose.Succeeded
+	unsure = len(members.Unread) > 0 && !found.Wrong() && found.Phase != diagnose.Succeeded
 	if unsure {
 		found.Message += "; but not all of its objects could be read"
 	}

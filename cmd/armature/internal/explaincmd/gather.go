@@ -22,19 +22,19 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 )
 
-// gather reads what is known of a family: what was told about its members, and what its pods need.
+// gather reads the facts about a family: its events, and the objects that its pods need.
 func gather(ctx context.Context, cluster *connect.Cluster, members family.Family, now time.Time) (diagnose.Facts, error) {
 	c, root := cluster.Client, members.Root.Unstructured
-	told, err := eventsIn(ctx, c, root.GetNamespace())
+	events, err := eventsIn(ctx, c, root.GetNamespace())
 	if err != nil {
 		return diagnose.Facts{}, err
 	}
-	facts := diagnose.Facts{Now: now, Root: diagnose.Of(members.Root, told), ClaimEvents: map[string]string{}, Absent: map[string]bool{}}
+	facts := diagnose.Facts{Now: now, Root: diagnose.Of(members.Root, events), ClaimEvents: map[string]string{}, Absent: map[string]bool{}}
 	pods := podsOf(members.Root)
 	if err := readScheduling(ctx, c, &facts, pods); err != nil {
 		return facts, err
 	}
-	if err := readClaims(ctx, c, &facts, root.GetNamespace(), told); err != nil {
+	if err := readClaims(ctx, c, &facts, root.GetNamespace(), events); err != nil {
 		return facts, err
 	}
 	if err := readReferences(ctx, c, &facts, pods); err != nil {
@@ -46,7 +46,7 @@ func gather(ctx context.Context, cluster *connect.Cluster, members family.Family
 	return facts, readQueue(ctx, c, &facts, root)
 }
 
-// readManagers reads which managers there are, of what they run.
+// readManagers reads the managers from their leases, for an object of Armature's kinds.
 func readManagers(ctx context.Context, c client.Client, facts *diagnose.Facts) error {
 	if facts.Root.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
 		return nil
@@ -59,13 +59,13 @@ func readManagers(ctx context.Context, c client.Client, facts *diagnose.Facts) e
 	return err
 }
 
-// eventsIn returns what was told in a namespace, by whom it is about, the latest last.
+// eventsIn returns the events of a namespace by the UID of their object, the latest last.
 func eventsIn(ctx context.Context, c client.Client, namespace string) (map[types.UID][]diagnose.Event, error) {
 	var list corev1.EventList
 	if err := c.List(ctx, &list, client.InNamespace(namespace)); err != nil && !apierrors.IsForbidden(err) {
 		return nil, fmt.Errorf("list events: %w", err)
 	}
-	told := map[types.UID][]diagnose.Event{}
+	byObject := map[types.UID][]diagnose.Event{}
 	for i := range list.Items {
 		e := &list.Items[i]
 		last := e.LastTimestamp.Time
@@ -77,13 +77,13 @@ func eventsIn(ctx context.Context, c client.Client, namespace string) (map[types
 		if e.Series != nil && e.Series.LastObservedTime.After(last) {
 			last = e.Series.LastObservedTime.Time
 		}
-		told[e.InvolvedObject.UID] = append(told[e.InvolvedObject.UID],
+		byObject[e.InvolvedObject.UID] = append(byObject[e.InvolvedObject.UID],
 			diagnose.Event{Type: e.Type, Reason: e.Reason, Message: e.Message, Last: last})
 	}
-	for _, events := range told {
+	for _, events := range byObject {
 		slices.SortStableFunc(events, func(a, b diagnose.Event) int { return a.Last.Compare(b.Last) })
 	}
-	return told, nil
+	return byObject, nil
 }
 
 // podsOf returns the pods of a family that haven't ended.
@@ -102,7 +102,7 @@ func podsOf(m *family.Member) []*corev1.Pod {
 	return pods
 }
 
-// readScheduling reads the nodes. Who may not, has the scheduler's words alone.
+// readScheduling reads the nodes. Without the permission, only the scheduler's messages remain.
 func readScheduling(ctx context.Context, c client.Client, facts *diagnose.Facts, pods []*corev1.Pod) error {
 	if len(pods) == 0 && facts.Root.GetKind() != "DaemonJob" && !namesNode(facts.Root) {
 		return nil
@@ -117,14 +117,16 @@ func readScheduling(ctx context.Context, c client.Client, facts *diagnose.Facts,
 	return nil
 }
 
-// namesNode reports whether a Job's pods are for one node: if that doesn't exist they are soon gone.
+// namesNode reports whether a Job's pods name their node: if it doesn't exist, the pods are soon deleted.
 func namesNode(o *diagnose.Object) bool {
 	name, _, _ := unstructured.NestedString(o.Object, "spec", "template", "spec", "nodeName")
 	return name != "" && o.GetKind() == "Job" || slices.ContainsFunc(o.Owned, namesNode)
 }
 
-// readClaims reads the namespace's claims, what was told about them, and the classes that they can have.
-func readClaims(ctx context.Context, c client.Client, facts *diagnose.Facts, namespace string, told map[types.UID][]diagnose.Event) error {
+// readClaims reads the namespace's claims with their events, and the storage classes.
+func readClaims(
+	ctx context.Context, c client.Client, facts *diagnose.Facts, namespace string, events map[types.UID][]diagnose.Event,
+) error {
 	var claims corev1.PersistentVolumeClaimList
 	if err := c.List(ctx, &claims, client.InNamespace(namespace)); apierrors.IsForbidden(err) {
 		return nil
@@ -137,8 +139,8 @@ func readClaims(ctx context.Context, c client.Client, facts *diagnose.Facts, nam
 		claim := &claims.Items[i]
 		facts.Claims[claim.Name] = claim
 		unbound = unbound || claim.Status.Phase != corev1.ClaimBound
-		if events := told[claim.UID]; len(events) > 0 {
-			facts.ClaimEvents[claim.Name] = events[len(events)-1].Message
+		if about := events[claim.UID]; len(about) > 0 {
+			facts.ClaimEvents[claim.Name] = about[len(about)-1].Message
 		}
 	}
 	if !unbound {
@@ -154,7 +156,7 @@ func readClaims(ctx context.Context, c client.Client, facts *diagnose.Facts, nam
 	return nil
 }
 
-// readReferences asks, by metadata, for the Secrets and ConfigMaps that pods wait for. Pods of one template name the same.
+// readReferences checks the existence of the Secrets and ConfigMaps that pods wait for, each once. It reads their metadata only.
 func readReferences(ctx context.Context, c client.Client, facts *diagnose.Facts, pods []*corev1.Pod) error {
 	asked := map[string]bool{}
 	for _, pod := range pods {
@@ -181,7 +183,7 @@ func readReferences(ctx context.Context, c client.Client, facts *diagnose.Facts,
 	return nil
 }
 
-// readQueue reads the FluxSetup that a FluxJob waits for.
+// readQueue reads the FluxSetup of a FluxJob.
 func readQueue(ctx context.Context, c client.Client, facts *diagnose.Facts, root *unstructured.Unstructured) error {
 	if root.GroupVersionKind() != v1alpha1.GroupVersion.WithKind("FluxJob") {
 		return nil

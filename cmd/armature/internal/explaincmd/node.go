@@ -13,7 +13,7 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow"
 )
 
-// diagnosed says what is wrong with the object that was asked for, or with one node of it.
+// diagnosed returns the finding about the requested object, or about one node of it.
 func diagnosed(facts diagnose.Facts, node string) (diagnose.Finding, error) {
 	if node == "" {
 		return diagnose.Diagnose(facts), nil
@@ -36,14 +36,14 @@ func diagnosed(facts diagnose.Facts, node string) (diagnose.Finding, error) {
 		facts.Root.Ref(), node, connect.DidYouMean(node, "", names), connect.Some(names))
 }
 
-// ofNode says what is wrong with a node of a flow: with one of its Jobs, or, if it has none, why it has none.
+// ofNode returns the finding about a node of a flow: that of one of its Jobs, or why it has no Job.
 func ofNode(facts diagnose.Facts, flow *v1alpha1.JobFlow, node v1alpha1.FlowStatus) diagnose.Finding {
 	root := facts.Root
 	if flow.Spec.Suspend {
 		alone := facts
 		alone.Root = diagnose.NewObject(root.Unstructured, root.Events)
 		if found := diagnose.Diagnose(alone); found.Reason == "Suspended" && !hasEnded(node.State) {
-			return found // its Job can't be resumed but with the flow
+			return found // only the flow can resume its Job
 		}
 	}
 	var best *diagnose.Finding
@@ -53,14 +53,14 @@ func ofNode(facts diagnose.Facts, flow *v1alpha1.JobFlow, node v1alpha1.FlowStat
 		}
 		facts.Root = job
 		found := diagnose.Diagnose(facts)
-		if best == nil || !best.Wrong() || found.Wrong() && found.Verdict == diagnose.Failed && best.Verdict != diagnose.Failed {
+		if best == nil || !best.Wrong() || found.Wrong() && found.Phase == diagnose.Failed && best.Phase != diagnose.Failed {
 			best = &found
 		}
 	}
 	if best != nil {
 		return *best
 	}
-	facts.Root = diagnose.NewObject(root.Unstructured, root.Events) // nothing of other nodes is this one's fault
+	facts.Root = diagnose.NewObject(root.Unstructured, root.Events) // without the Jobs of other nodes, which don't affect this one
 	if found := diagnose.Diagnose(facts); found.Wrong() && node.State == v1alpha1.FlowPending {
 		return found
 	}
@@ -71,48 +71,48 @@ func hasEnded(state v1alpha1.FlowState) bool {
 	return state == v1alpha1.FlowSucceed || state == v1alpha1.FlowFailed || state == v1alpha1.FlowSkipped
 }
 
-// withoutJob says why a node has no Job: it was skipped, it has ended and its Job is gone, or its turn has yet to come.
+// withoutJob returns why a node has no Job: it was skipped, it has ended and its Job no longer exists, or it hasn't started.
 func withoutJob(ref diagnose.Ref, state string, flow *v1alpha1.JobFlow, node v1alpha1.FlowStatus) diagnose.Finding {
 	found := diagnose.Finding{Object: ref, Path: []diagnose.Step{{Ref: ref, State: state}}}
 	about := fmt.Sprintf("node %q ", node.Name)
 	switch node.State {
 	case v1alpha1.FlowSucceed:
-		found.Verdict, found.Message = diagnose.Succeeded, about+"has succeeded, and its Job is gone"
+		found.Phase, found.Message = diagnose.Succeeded, about+"has succeeded, and its Job no longer exists"
 	case v1alpha1.FlowFailed:
-		found.Verdict, found.Reason, found.Message = diagnose.Failed, "NodeFailed", about+"failed, and its Job is gone: "+node.Message
+		found.Phase, found.Reason, found.Message = diagnose.Failed, "NodeFailed", about+"failed, and its Job no longer exists: "+node.Message
 	case v1alpha1.FlowSkipped:
-		found.Verdict, found.Reason, found.Message = diagnose.Blocked, "Skipped", about+"was skipped: "+node.Message
+		found.Phase, found.Reason, found.Message = diagnose.Blocked, "Skipped", about+"was skipped: "+node.Message
 		if flow.Status.State == v1alpha1.StateFailed {
-			found.Verdict = diagnose.Failed
+			found.Phase = diagnose.Failed
 		}
 		if strings.HasSuffix(node.Message, "when is false") || strings.HasSuffix(node.Message, " is skipped") {
-			found.Verdict = diagnose.Succeeded // the flow wants it so
+			found.Phase = diagnose.Succeeded // the flow skips it by design
 		} else {
-			found.Next = fmt.Sprintf("see what kept it from running: armature explain jobflow/%s -n %s", ref.Name, ref.Namespace)
+			found.Next = fmt.Sprintf("find the cause: armature explain jobflow/%s -n %s", ref.Name, ref.Namespace)
 		}
 	case v1alpha1.FlowState(v1alpha1.StateSuspended):
-		found.Verdict, found.Reason, found.Message = diagnose.Blocked, "Suspended", about+"is suspended, and its Job is gone"
-		found.Next = fmt.Sprintf("see what suspends it: kubectl get jobflow/%s -n %s -o yaml", ref.Name, ref.Namespace)
+		found.Phase, found.Reason, found.Message = diagnose.Blocked, "Suspended", about+"is suspended, and its Job no longer exists"
+		found.Next = fmt.Sprintf("check which field suspends it: kubectl get jobflow/%s -n %s -o yaml", ref.Name, ref.Namespace)
 	default:
-		found.Verdict, found.Message = diagnose.Starting, about+"has yet to come"+waitsFor(flow, node.Name)
+		found.Phase, found.Message = diagnose.Starting, about+"hasn't started"+waitsFor(flow, node.Name)
 	}
 	return found
 }
 
-// waitsForSlot says which Jobs have the slots that the flow's parallelism grants.
+// waitsForSlot names the nodes that occupy the flow's parallelism.
 func waitsForSlot(flow *v1alpha1.JobFlow) string {
 	most := flow.Spec.Parallelism
 	if most == nil || flow.Status.Counts.Running == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(": spec.parallelism is %d, and so it waits until another one has ended", *most)
+	text := fmt.Sprintf(": spec.parallelism is %d, so it waits until another node has ended", *most)
 	if flow.Status.Current != "" {
 		text += ": " + flow.Status.Current
 	}
 	return text
 }
 
-// waitsFor says what a node waits for.
+// waitsFor names the dependencies or the slot that a node waits for.
 func waitsFor(flow *v1alpha1.JobFlow, node string) string {
 	states := map[string]v1alpha1.FlowState{}
 	for _, s := range flowstate.Of(flow) {

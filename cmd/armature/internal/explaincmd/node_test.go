@@ -97,7 +97,7 @@ func TestNode(t *testing.T) {
 	facts := diagnose.Facts{Now: now, Root: root}
 
 	for name, want := range map[string]struct {
-		verdict        diagnose.Verdict
+		phase          diagnose.Phase
 		object, reason string
 		says           string
 	}{
@@ -105,8 +105,8 @@ func TestNode(t *testing.T) {
 		"done":   {diagnose.Succeeded, "f-done", "", "it has succeeded"},
 		"bad":    {diagnose.Failed, "f-bad", "BackoffLimitExceeded", ""},
 		"each":   {diagnose.Failed, "f-each-1", "BackoffLimitExceeded", ""},
-		"gone":   {diagnose.Succeeded, "f", "", `node "gone" has succeeded, and its Job is gone`},
-		"lost":   {diagnose.Failed, "f", "NodeFailed", `node "lost" failed, and its Job is gone: BackoffLimitExceeded`},
+		"gone":   {diagnose.Succeeded, "f", "", `node "gone" has succeeded, and its Job no longer exists`},
+		"lost":   {diagnose.Failed, "f", "NodeFailed", `node "lost" failed, and its Job no longer exists: BackoffLimitExceeded`},
 		"after":  {diagnose.Blocked, "f", "Skipped", `node "after" was skipped: not started: bad failed`},
 		"when":   {diagnose.Succeeded, "f", "Skipped", "when is false"},
 		"then":   {diagnose.Succeeded, "f", "Skipped", "when is skipped"},
@@ -116,7 +116,7 @@ func TestNode(t *testing.T) {
 	} {
 		got, err := diagnosed(facts, name)
 		require.NoError(t, err)
-		assert.Equal(t, want.verdict, got.Verdict, "%q: %s", name, got.Message)
+		assert.Equal(t, want.phase, got.Phase, "%q: %s", name, got.Message)
 		assert.Equal(t, want.object, got.Object.Name, name)
 		assert.Equal(t, want.reason, got.Reason, name)
 		assert.Contains(t, got.Message, want.says, name)
@@ -126,8 +126,8 @@ func TestNode(t *testing.T) {
 	root = made(t, flow, "api.practice.com/v1alpha1", "JobFlow")
 	held, err := diagnosed(diagnose.Facts{Now: now, Root: root}, "held")
 	require.NoError(t, err)
-	assert.Equal(t, diagnose.Starting, held.Verdict)
-	assert.Equal(t, `node "held" has yet to come: spec.parallelism is 1, and so it waits until another one has ended: runs`, held.Message)
+	assert.Equal(t, diagnose.Starting, held.Phase)
+	assert.Equal(t, `node "held" hasn't started: spec.parallelism is 1, so it waits until another node has ended: runs`, held.Message)
 	flow.Spec.Suspend = true
 	root = made(t, flow, "api.practice.com/v1alpha1", "JobFlow", job(t, "f-runs", "runs", ""))
 	held, err = diagnosed(diagnose.Facts{Now: now, Root: root}, "runs")

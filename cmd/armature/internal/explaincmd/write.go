@@ -9,7 +9,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
-// write prints a finding: the sentence, the way to the object that it is about, and what to do.
+// write prints a finding: the sentence, the path to the object with the problem, and the next step.
 func write(w io.Writer, format *output.Flag, f diagnose.Finding) error {
 	if done, err := format.Encode(w, f); done {
 		return err
@@ -20,7 +20,7 @@ func write(w io.Writer, format *output.Flag, f diagnose.Finding) error {
 	}
 	paint := output.PaintFor(w)
 	var b strings.Builder
-	b.WriteString(paint.In(colour(f.Verdict), output.Line(sentence(f))) + "\n")
+	b.WriteString(paint.In(colour(f.Phase), output.Line(sentence(f))) + "\n")
 	if len(f.Path) > 1 || f.Wrong() {
 		b.WriteString("\n")
 		for i, step := range f.Path {
@@ -32,7 +32,7 @@ func write(w io.Writer, format *output.Flag, f diagnose.Finding) error {
 		}
 	}
 	if f.Others > 0 {
-		fmt.Fprintf(&b, "\nBeside it, something is wrong with %s.\n", others(f.Others))
+		fmt.Fprintf(&b, "\n%s a problem as well.\n", others(f.Others))
 	}
 	if f.Next != "" {
 		b.WriteString("\nNext: " + output.Line(f.Next) + "\n")
@@ -41,18 +41,18 @@ func write(w io.Writer, format *output.Flag, f diagnose.Finding) error {
 	return err
 }
 
-// sentence says how the object that was asked for fares, and what is to blame.
+// sentence states the phase of the requested object, and the object with the problem.
 func sentence(f diagnose.Finding) string {
 	asked := f.Object
 	if len(f.Path) > 0 {
 		asked = f.Path[0].Ref
 	}
 	head := asked.String()
-	switch f.Verdict {
+	switch f.Phase {
 	case diagnose.Failed:
 		head += " failed"
 	case diagnose.Blocked:
-		head += " doesn't run as it should"
+		head += " is blocked"
 	default:
 		return head + ": " + f.Message
 	}
@@ -64,13 +64,13 @@ func sentence(f diagnose.Finding) string {
 
 func others(n int) string {
 	if n == 1 {
-		return "1 other object"
+		return "1 other object has"
 	}
-	return fmt.Sprintf("%d other objects", n)
+	return fmt.Sprintf("%d other objects have", n)
 }
 
-func colour(v diagnose.Verdict) string {
-	switch v {
+func colour(p diagnose.Phase) string {
+	switch p {
 	case diagnose.Failed, diagnose.Blocked:
 		return output.Bad
 	case diagnose.Starting, diagnose.Waiting:

@@ -1,6 +1,6 @@
 // Package family finds what belongs to an object: what has it as an owner, what has those as owners, and so on.
 //
-// Which kinds are looked at follows from the kind of the owner. For those of Armature and of Kubernetes it is known what they
-// make ([below]); for other custom resources, whose operators may make anything, all kinds that the cluster lists are looked
-// at, by their metadata first. Each kind is listed once, however many objects there are.
+// The kind of the owner determines which kinds are read. The children of the kinds of Armature and of Kubernetes are known ([below]).
+// The operators of other custom resources may create any kind, so all kinds that the cluster lists are read, by their metadata first.
+// Each kind is listed once, regardless of the number of objects.
 package family

@@ -1,12 +1,12 @@
-// Package flowstate says how far each node of a JobFlow is, from what its status tells in details or as indexes.
+// Package flowstate returns the state of each node of a JobFlow, from the details and the indexes of its status.
 package flowstate
 
 import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// Of returns a status for each node of a flow: those of spec.flows in their order, then those of spec.finally. Where the
-// flow's status tells no more, it has a name and a state only.
+// Of returns a status for each node of a flow: those of spec.flows in their order, then those of spec.finally. Without
+// details in the flow's status, it has only a name and a state.
 func Of(flow *v1alpha1.JobFlow) []v1alpha1.FlowStatus {
 	all := make([]v1alpha1.FlowStatus, 0, len(flow.Spec.Flows)+len(flow.Spec.Finally))
 	for _, nodes := range [][]v1alpha1.Flow{flow.Spec.Flows, flow.Spec.Finally} {
@@ -27,7 +27,7 @@ func Of(flow *v1alpha1.JobFlow) []v1alpha1.FlowStatus {
 	return all
 }
 
-// setEnds sets how nodes have ended, of which a large JobFlow tells no more.
+// setEnds sets the outcomes of nodes that a large JobFlow's status has as indexes only.
 func setEnds(all []v1alpha1.FlowStatus, flow *v1alpha1.JobFlow) {
 	for _, e := range endsOf(flow) {
 		for i := range e.indexes.Below(len(all)) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Update changes the statuses that [Of] has returned for a version of a flow to those of a later version with the same spec. It returns
-// the indexes of the nodes that it has looked at: those of which either status has details, and those that have ended in between, or no
+// the indexes of the nodes that it has checked: those of which either status has details, and those that have ended in between, or no
 // longer have. Nodes are found by their names. Its work is proportional to these, and to the intervals of the indexes in the statuses.
 func Update(all []v1alpha1.FlowStatus, byName map[string]int, before, after *v1alpha1.JobFlow) []int {
 	touched := map[int]bool{}

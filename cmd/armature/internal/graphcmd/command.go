@@ -45,7 +45,7 @@ With --local the command draws the flow in a file, without a cluster.`,
 				return err
 			}
 			if len(flows) != 1 {
-				return fmt.Errorf("want one flow to draw, found %d", len(flows))
+				return fmt.Errorf("found %d flows; name one", len(flows))
 			}
 			return write(cmd.OutOrStdout(), newGraph(flows[0]))
 		},

@@ -33,7 +33,7 @@ const (
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// installer brings the CRDs of a cluster to what is wanted.
+// installer installs the desired CRDs in a cluster.
 type installer struct {
 	client dynamic.Interface
 	wanted []*unstructured.Unstructured
@@ -70,7 +70,7 @@ func (in *installer) run(ctx context.Context) error {
 	return nil
 }
 
-// check refuses what would lose something, or what is someone else's.
+// check refuses a change that would lose data, or of a CRD that another installer owns.
 func (in *installer) check(have, want *unstructured.Unstructured) error {
 	stored, _, _ := unstructured.NestedStringSlice(have.Object, "status", "storedVersions")
 	for _, version := range stored {

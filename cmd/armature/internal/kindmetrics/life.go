@@ -14,7 +14,7 @@ import (
 type state string
 
 const (
-	waiting  state = "waiting" // not started: it is suspended, invalid, or in line
+	waiting  state = "waiting" // not started: it is suspended, invalid, or queued
 	active   state = "active"
 	finished state = "finished"
 )
@@ -24,7 +24,7 @@ type share struct {
 	queue string
 	// of is the admission, by its time. Zero while there is none.
 	of time.Time
-	// waited is how long the job was in line for it: since its creation, or since it lost the last one.
+	// waited is the time that the job waited for it: since its creation, or since it lost the last one.
 	waited time.Duration
 }
 
@@ -42,7 +42,7 @@ func shareOf(obj any) share {
 	return share{given.Queue, given.Time.Time, max(given.Time.Sub(since), 0)}
 }
 
-// life is what an object's status tells about its time.
+// life has the times of an object by its status.
 type life struct {
 	created        time.Time
 	started, ended *metav1.Time

@@ -145,7 +145,7 @@ func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 	m.waits.Describe(out)
 }
 
-// Collect is for prometheus. A manager that doesn't lead has nothing to tell.
+// Collect is for prometheus. A manager that doesn't lead has no metrics.
 func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	if !m.leads() {
 		return

@@ -11,17 +11,17 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
 )
 
-// Report is what came of the documents of some files.
+// Report is the outcome of checking documents.
 type Report struct {
-	// Checked counts the objects that were judged.
+	// Checked counts the checked objects.
 	Checked int `json:"checked"`
 	// Findings are what is wrong with them, by file.
 	Findings []Finding `json:"findings"`
-	// Skipped are the objects of other kinds, which weren't judged.
+	// Skipped are the objects of other kinds, which aren't checked.
 	Skipped []Skipped `json:"skipped,omitempty"`
 }
 
-// Skipped is an object that wasn't judged.
+// Skipped is an object that wasn't checked.
 type Skipped struct {
 	manifest.Place `json:",inline"`
 	APIVersion     string `json:"apiVersion"`
@@ -29,7 +29,7 @@ type Skipped struct {
 	Name           string `json:"name,omitempty"`
 }
 
-// Documents judges documents of any kinds. Those of Armature's API group must be of a kind that it has; others are skipped.
+// Documents checks documents of any kinds. Those of Armature's API group must be of a kind that it has; others are skipped.
 func Documents(docs []*manifest.Document) (Report, error) {
 	report := Report{Findings: []Finding{}}
 	for _, doc := range docs {
@@ -70,7 +70,7 @@ func typeOf(u *unstructured.Unstructured) string {
 	return fmt.Sprintf("apiVersion %q and kind %q", u.GetAPIVersion(), u.GetKind())
 }
 
-// Kinds returns the kinds that can be judged, in order.
+// Kinds returns the kinds that can be checked, in order.
 func Kinds() ([]string, error) {
 	all, err := known()
 	var names []string

@@ -24,7 +24,7 @@ type kind struct {
 	rules      *cel.Validator
 }
 
-// known are the kinds that can be judged. Their rules are compiled once they are asked for: that takes a moment.
+// known are the kinds that can be checked. Their rules are compiled at the first use, because that takes a moment.
 var known = sync.OnceValues(func() (map[schema.GroupVersionKind]func() (*kind, error), error) {
 	crds, err := crd.All()
 	if err != nil {

@@ -33,7 +33,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s: %s", f.Place, object, f.Path, f.Message)
 }
 
-// Knows reports whether a kind can be judged.
+// Knows reports whether a kind can be checked.
 func Knows(gvk schema.GroupVersionKind) (bool, error) {
 	all, err := known()
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 // problem is something that is wrong with a field.
 type problem struct{ path, text string }
 
-// problems returns what is wrong with an object, as the API server would judge a new one: what isn't known to the schema, what
-// isn't as the schema has it, and, if it can be read, what the plan says besides.
+// problems returns the errors that the API server would report for a new object: unknown fields, values that the schema refuses, and,
+// if the object can be read, the errors of the plan.
 func (k *kind) problems(given *unstructured.Unstructured) []problem {
 	obj := given.DeepCopy()
 	if _, ok := obj.Object["metadata"].(map[string]any); !ok {

@@ -1,4 +1,4 @@
-// Package lintcmd is "armature lint": manifests are judged without a cluster.
+// Package lintcmd is "armature lint", which checks manifests without a cluster.
 package lintcmd
 
 import (
@@ -23,7 +23,7 @@ func New() *cobra.Command {
 		Use:   "lint -f FILENAME",
 		Short: "Find errors in manifests, without a cluster",
 		Long: `Find errors in manifests, without a cluster: unknown fields, wrong types, values that the CRDs' schemas and rules refuse, and specs
-that the operators can't carry out. Each finding is a line with file, line and column, object and field:
+that the operators refuse. Each finding is a line with file, line and column, object and field:
 
   flow.yaml:12:20: JobFlow/nightly: spec.flows[1].dependencies[0]: flow "b": Not found: "c"
 
@@ -35,7 +35,7 @@ The exit code is 0 without findings, and 1 with findings or if a file can't be r
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
-				return errors.New("want files: -f FILENAME")
+				return errors.New("no files: use -f FILENAME")
 			}
 			if format != "" && format != "json" && format != "yaml" {
 				return fmt.Errorf("--output: %q; want json or yaml", format)

@@ -32,7 +32,7 @@ func TestCommand(t *testing.T) {
 		"unreadable": {"-f -", bad + "---\na: b: c\n", line, "<stdin>:6:1: Secret/s: skipped, since v1 is not of Armature\n1 object checked, 1 finding\n", "<stdin>:10:1: not YAML: mapping values are not allowed in this context"},
 		"json":       {"-f - -o json", bad, "{\n    \"checked\": 1,\n    \"findings\": [\n        {\n            \"file\": \"<stdin>\",\n            \"line\": 4,\n            \"column\": 8,\n            \"kind\": \"JobTemplate\",\n            \"name\": \"a\",\n            \"path\": \"spec.x\",\n            \"message\": \"unknown field\"\n        }\n    ],\n    \"skipped\": [\n        {\n            \"file\": \"<stdin>\",\n            \"line\": 6,\n            \"column\": 1,\n            \"apiVersion\": \"v1\",\n            \"kind\": \"Secret\",\n            \"name\": \"s\"\n        }\n    ]\n}\n", "", "exit code 1"},
 		"yaml":       {"-f - -o yaml", "", "checked: 0\nfindings: []\n", "", ""},
-		"no file":    {"", "", "", "", "want files: -f FILENAME"},
+		"no file":    {"", "", "", "", "no files: use -f FILENAME"},
 		"no format":  {"-f - -o wide", "", "", "", `--output: "wide"; want json or yaml`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,8 +36,8 @@ func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "logs (KIND/NAME | KIND NAME) [NODE]",
-		Short: "Print the logs of all pods of an object, in the order of time",
-		Long: "Print the logs of all pods below an object in the order of time, with the pod's name before each line. " +
+		Short: "Print the logs of all pods of an object in chronological order",
+		Long: "Print the logs of all pods below an object in chronological order, with the pod's name before each line. " +
 			`NODE selects one part: a node
 of a JobFlow, a cluster node of a DaemonJob, a replica type of a ReplicaJob.
 

@@ -39,7 +39,7 @@ type runOf struct {
 	label     string    // what its lines begin with
 }
 
-// found is what there is to print.
+// found has the logs to print.
 type found struct {
 	started []runOf
 	pods    int

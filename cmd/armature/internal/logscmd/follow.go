@@ -49,7 +49,7 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 				if err := s.stream(ctx, r, p); err != nil && ctx.Err() == nil {
 					select {
 					case failures <- err:
-					default: // one is told
+					default: // one failure is enough
 					}
 				}
 			})
@@ -103,11 +103,11 @@ func (s *source) stream(ctx context.Context, r runOf, p *printer) error {
 // hasEnded reports whether an object will print nothing any more.
 func hasEnded(root *unstructured.Unstructured) bool {
 	o := diagnose.NewObject(root, nil)
-	return root.GetDeletionTimestamp() != nil || diagnose.HasSucceeded(o) || diagnose.HasEndedBadly(o)
+	return root.GetDeletionTimestamp() != nil || diagnose.HasSucceeded(o) || diagnose.HasFailed(o)
 }
 
-// watch tells the object anew when it or a pod of its namespace has changed; several changes in a short time are told once. The
-// channel is closed when a watch ends.
+// watch sends the object again when it or a pod of its namespace has changed, once for several changes in a short time. It closes the
+// channel when a watch ends.
 func (s *source) watch(ctx context.Context) (<-chan *unstructured.Unstructured, error) {
 	pods, err := s.cluster.Client.Watch(ctx, &corev1.PodList{}, client.InNamespace(s.root.GetNamespace()))
 	if err != nil {

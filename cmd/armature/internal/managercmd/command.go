@@ -92,19 +92,19 @@ It needs the CRDs of its own version or a newer one: armature install`,
 			ctrl.SetLogger(logger)
 			klog.SetSlogLogger(slog.New(handler))
 			slog.SetDefault(slog.New(handler)) // and what net/http says by package log, of handshakes that fail
-			return told(o.listening(run(cmd.Context(), o, logger)), o.logFormat, logger)
+			return logged(o.listening(run(cmd.Context(), o, logger)), o.logFormat, logger)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(o.kube.KubeConfig, "kubeconfig", "", "`file` that says how to reach the cluster")
+	f.StringVar(o.kube.KubeConfig, "kubeconfig", "", "`path` of the kubeconfig file")
 	f.StringVar(o.kube.Context, "context", "", "`name` of the kubeconfig's context to use")
 	f.StringSliceVar(&o.watchNamespaces, "watch-namespaces", nil,
-		"`names` of the namespaces whose objects are worked on, separated by commas (default: all)")
-	f.StringVar(&o.selector, "selector", "", "label `selector` of the manager's objects, such as "+v1alpha1.LabelShard+"=a, "+
+		"`names` of the namespaces that the manager watches, separated by commas (default: all)")
+	f.StringVar(&o.selector, "selector", "", "label `selector` of the objects that the manager watches, such as "+v1alpha1.LabelShard+"=a, "+
 		"to share the work among several managers (default: all)")
 	f.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "`address` of the metrics endpoint, /metrics; 0 for none")
 	f.BoolVar(&o.metricsSecure, "metrics-secure", true,
-		"serve metrics by https to clients that may get the path /metrics; if false, by http to all clients")
+		"serve metrics by https to clients with the permission to get the path /metrics; if false, by http to all clients")
 	f.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "`directory` of tls.crt and tls.key for the metrics endpoint, "+
 		"read again when they change (default: a self-signed certificate)")
 	f.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of the profiles of net/http/pprof, "+
@@ -120,14 +120,14 @@ It needs the CRDs of its own version or a newer one: armature install`,
 		"read again when they change; needed with --webhook")
 	f.StringVar(&o.webhookCertificates, "webhook-certificates", certificatesGiven, "source of the certificate in --webhook-cert-dir: "+
 		"given (you provide it) or self-managed (the manager creates and renews it in a Secret, "+
-		"writes its authority into the ValidatingWebhookConfiguration, and writes it to this directory, which must be writable)")
+		"adds its CA to the ValidatingWebhookConfiguration, and stores it in this directory, which must be writable)")
 	f.StringVar(&o.webhookName, "webhook-name", "armature", "`name` of the ValidatingWebhookConfiguration that a self-managed "+
 		"certificate is for; its Secret and its Service, in the manager's namespace, have this name with -webhook appended")
-	f.StringVar(&o.webhookClientCA, "webhook-client-ca", "", "`file` of the PEM authorities for the client certificates "+
+	f.StringVar(&o.webhookClientCA, "webhook-client-ca", "", "`file` of the PEM certificate authorities that verify the certificates "+
 		"of the webhook's clients, read again at each connection (default: no client certificate is required)")
-	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only as the holder of the lease, so that several managers can run")
+	f.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several managers can run")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "",
-		"`namespace` of the lease (default: the pod's own; outside a cluster that of the kubeconfig's context)")
+		"`namespace` of the lease (default: that of the pod, or of the kubeconfig's context)")
 	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName,
 		"`name` of the lease; managers with different objects in one namespace need different names")
 	o.lease.addFlags(f)
@@ -135,22 +135,22 @@ It needs the CRDs of its own version or a newer one: armature install`,
 	f.IntVar(&o.concurrency, "max-concurrent-reconciles", 8, "maximum number of parallel passes of a kind")
 	f.StringVar(&o.stateDir, "state-dir", "", "`directory` of this process that survives a restart of its container, "+
 		"such as an emptyDir volume; the manager records its current passes there, "+
-		"and after an unexpected end postpones their objects (default: no record)")
+		"and postpones their objects after an unexpected end (default: no record)")
 	f.StringVar(&o.rolloutMaxOwners, "rollout-max-owners", "1", "maximum `number` of a kind's existing objects, or percentage such as "+
-		"10%, that a new version of the manager disrupts at once (restarts pods, deletes, recreates, scales down); "+
-		"others wait until these are ready. unlimited or 0 for no limit")
-	f.BoolVar(&o.undo, "undo", true, "keep the state of objects before a disruptive change, for armature undo; "+
+		"10%, that a new version of the manager disrupts at a time (restarts pods, deletes, recreates, scales down); "+
+		"the others wait until these are ready; unlimited or 0 for no limit")
+	f.BoolVar(&o.undo, "undo", true, "keep the state of objects before each disruptive change, for armature undo; "+
 		"needs the permission to get, create and delete ControllerRevisions")
 	f.Float32Var(&o.qps, "kube-api-qps", -1,
-		"maximum requests a second to the API server; -1 for no limit, which relies on the server's priority and fairness")
+		"maximum requests per second to the API server; -1 for no limit, which relies on API Priority and Fairness")
 	f.IntVar(&o.burst, "kube-api-burst", 0, "maximum burst of requests above --kube-api-qps (default: 1.5 times the limit)")
 	f.StringVar(&o.logLevel, "log-level", "info", "`level`: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "`format`: text or json")
 	return cmd
 }
 
-// told logs why the manager ends, where a line that isn't JSON would be out of place.
-func told(err error, format string, logger logr.Logger) error {
+// logged logs the error that ends the manager, because with the JSON format a plain line would be out of place.
+func logged(err error, format string, logger logr.Logger) error {
 	if err == nil || format != "json" {
 		return err
 	}

@@ -77,7 +77,7 @@ func (f *fence) write(record resourcelock.LeaderElectionRecord, ask func() error
 
 // releasing closes the fence before the lease is released: passes may still be at work, if the lease is given up because it
 // could not be renewed. It refuses to release the lease of another one: client-go would, since it reads the lease first,
-// doesn't look at what it has read, and then writes to that version.
+// doesn't check its holder, and then writes to that version.
 func (f *fence) releasing() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +89,7 @@ func (f *fence) releasing() error {
 }
 
 // writing notes when a request begins: others count from when they see it, which is later. But they compare records in which
-// times are whole seconds (client-go's LeaderElectionRecord in JSON), and so don't see that a lease was renewed for a second
+// times are whole seconds (client-go's LeaderElectionRecord in JSON), and so can't show that a lease was renewed for a second
 // time in one. They count from the first, which may have reached the API server even if the answer did not come back.
 func (f *fence) writing(record resourcelock.LeaderElectionRecord) {
 	f.mu.Lock()

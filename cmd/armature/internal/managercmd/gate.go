@@ -41,14 +41,14 @@ type gate struct {
 	clients kubernetes.Interface
 	clock   clock.PassiveClock
 
-	known   *lru.Cache // verdicts on users, by token; an old one is asked for again, and was someone's all the same
-	refused *lru.Cache // when a token was found to be nobody's, by token
+	known   *lru.Cache // reviews of known tokens; an expired one is requested again, and its token counts as known
+	refused *lru.Cache // the times at which tokens were found to be unknown
 	asking  flowcontrol.PassiveRateLimiter
 	askers  *lru.Cache // limits, by address
 }
 
-// verdict is the API server's answer, until a time.
-type verdict struct {
+// review is the API server's response about a token, valid until a time.
+type review struct {
 	status int
 	until  time.Time
 }
@@ -91,8 +91,8 @@ func (g *gate) guard(logger logr.Logger, next http.Handler) http.Handler {
 func (g *gate) ask(ctx context.Context, address, token, path string) (int, error) {
 	key := sha256.Sum256([]byte(path + "\n" + token)) // tokens are not kept
 	switch before, ok := g.known.Get(key); {
-	case ok && g.clock.Now().Before(before.(verdict).until):
-		return before.(verdict).status, nil
+	case ok && g.clock.Now().Before(before.(review).until):
+		return before.(review).status, nil
 	case ok: // it was someone's
 	case g.isRefused(key):
 		return http.StatusUnauthorized, nil
@@ -141,7 +141,7 @@ func (g *gate) mayAsk(address string) bool {
 }
 
 func (g *gate) remember(key [sha256.Size]byte, status int) int {
-	g.known.Add(key, verdict{status, g.clock.Now().Add(rememberFor)})
+	g.known.Add(key, review{status, g.clock.Now().Add(rememberFor)})
 	return status
 }
 

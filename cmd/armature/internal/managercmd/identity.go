@@ -23,8 +23,8 @@ func (o options) scope() (leader.Scope, error) {
 	return s, nil
 }
 
-// queueManager is who this manager is to the queues: its installation, by the lease that the managers of one compete for. So
-// the next leader goes on at once. Managers without leader election are told from each other by what they see.
+// queueManager is the identity of this manager in the queues: its installation, by the lease of its managers, so that the next leader
+// continues at once. Managers without leader election differ by the namespaces that they watch.
 func (o options) queueManager() (admission.Manager, error) {
 	namespace, err := ownNamespace(o)
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	linesAtOnce = 10
 	// linesWindow in this time from the first one on. At its end one line says how many were left out.
 	linesWindow = time.Minute
-	// maxLineSorts bounds the sorts that are told from each other at a time; those beyond it are one.
+	// maxLineSorts bounds the number of sorts that are distinguished at a time; the others count as one.
 	maxLineSorts = 1000
 )
 
@@ -82,7 +82,7 @@ func (l *lineLimit) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r)
 }
 
-// note takes up an attribute that tells sorts from each other.
+// note adds an attribute that distinguishes sorts.
 func (s *lineSort) note(a slog.Attr, grouped bool) {
 	switch v := a.Value.Any().(type) {
 	case error:

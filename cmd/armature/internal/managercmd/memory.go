@@ -7,7 +7,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// limitMemory tells the runtime to stay below nine tenths of the container's memory limit. Without that it collects garbage only when
+// limitMemory makes the runtime stay below nine tenths of the container's memory limit. Without that it collects garbage only when
 // the heap has doubled, and a manager that needs half of its limit for a moment is ended by the kernel. Where there is no
 // limit nothing changes, and GOMEMLIMIT in the environment comes first.
 func limitMemory(limit memlimit.Provider, logger logr.Logger) {

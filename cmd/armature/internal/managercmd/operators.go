@@ -52,7 +52,7 @@ var bundled = []operator{
 	{replicajob.Name, &v1alpha1.ReplicaJob{}, []string{"ReplicaJob"}, alone(replicajob.Setup), false},
 }
 
-// selectOperators returns the operators that --operators asks for: names, or * for all. The cluster need not know the
+// selectOperators returns the operators that --operators asks for: names, or * for all. The cluster doesn't need the
 // kinds of the others.
 func selectOperators(asked []string) ([]operator, error) {
 	known := make([]string, len(bundled))

@@ -60,7 +60,7 @@ func TestLogLines(t *testing.T) {
 	logger.V(1).Info("b")
 	logger.V(9).Info("too much")
 	logger.Error(fmt.Errorf("c: %w", errors.New("d")), "e", "name", "x")
-	assert.Error(t, told(errors.New("f"), "json", logger))
+	assert.Error(t, logged(errors.New("f"), "json", logger))
 	lines := regexp.MustCompile(`"time":"[^"]*",`).ReplaceAllString(out.String(), "")
 	assert.Equal(t, []string{
 		`{"level":"INFO","msg":"a","logger":"part"}`,
@@ -68,8 +68,8 @@ func TestLogLines(t *testing.T) {
 		`{"level":"ERROR","msg":"e","logger":"part","err":"c: d","name":"x"}`,
 		`{"level":"ERROR","msg":"ended","logger":"part","err":"f"}`,
 	}, strings.Split(strings.TrimSpace(lines), "\n"))
-	require.EqualError(t, told(errors.New("g"), "text", logger), "g")
-	require.NoError(t, told(nil, "json", logger))
+	require.EqualError(t, logged(errors.New("g"), "text", logger), "g")
+	require.NoError(t, logged(nil, "json", logger))
 }
 
 // Outside a cluster the lease is where the kubeconfig's context points, unless a flag says otherwise.

@@ -38,16 +38,16 @@ func NewPreview() *cobra.Command {
 		Use:   "preview",
 		Short: "Show what this version's operators would change in the cluster, and write nothing",
 		Long: `Show what the operators of this version of armature would change if they ran in the cluster now: use it before an upgrade.
-It runs one pass over each JobFlow, DaemonJob, ReplicaJob, MiniCluster and FluxJob. The pass's writes are dry runs of the API server.
+It runs one pass for each JobFlow, DaemonJob, ReplicaJob, MiniCluster and FluxJob. The writes are dry runs of the API server.
 
 A change is disruptive if it deletes or recreates an object, restarts pods, or scales down. "drift" means that another writer
-changed the object; the operator would restore it, also without an upgrade. A changed status disrupts nothing; the preview counts
-the objects of which only that would change.
+changed the object; the operator would restore it, also without an upgrade. A changed status is not disruptive; the preview
+only counts objects without other changes.
 
-Without flags the preview looks at the objects of the manager that has its lease in the cluster; -n chooses one namespace. It stores
-nothing, and permission to read is enough: dry runs that aren't permitted are estimated, and the report says so.
+Without flags, the preview covers the objects of the manager that has a lease in the cluster; -n selects one namespace. It stores
+nothing and needs only read permissions: without permission for a dry run, the preview estimates the result, and reports that.
 
-The exit code is 0 without changes, 2 with changes, also of a status only, or problems, 3 with disruptive changes, and 1 after an error.`,
+The exit code is 0 without changes, 2 with changes (of a status too) or problems, 3 with disruptive changes, and 1 after an error.`,
 		Example: "  armature preview\n  armature preview --fields\n  armature preview -o markdown > comment.md",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -65,7 +65,7 @@ The exit code is 0 without changes, 2 with changes, also of a status only, or pr
 	f := cmd.Flags()
 	o.kube.AddFlags(f)
 	f.StringSliceVar(&o.operators, "operators", []string{"*"}, "`names` of the operators, separated by commas; * is all of them")
-	f.StringVarP(&o.selector, "selector", "l", "", "label `selector` of the objects to look at (default: the manager's)")
+	f.StringVarP(&o.selector, "selector", "l", "", "label `selector` of the objects to preview (default: the manager's)")
 	f.StringVar(&o.leaderElectNamespace, "leader-elect-namespace", "", "`namespace` of the manager's lease, if there are several managers")
 	f.StringVar(&o.leaderElectName, "leader-elect-name", leaseName, "`name` of the manager's lease, if there are several managers")
 	f.BoolVar(&fields, "fields", false, "also show the fields that would differ")
@@ -73,7 +73,7 @@ The exit code is 0 without changes, 2 with changes, also of a status only, or pr
 	return cmd
 }
 
-// previewAll asks all operators what they would do. given tells which flags the user has set.
+// previewAll previews all operators. given reports whether the user has set a flag.
 func previewAll(ctx context.Context, o options, given func(flag string) bool) (*preview.Report, error) {
 	if given("namespace") {
 		o.watchNamespaces = []string{*o.kube.Namespace}
@@ -101,7 +101,7 @@ func previewAll(ctx context.Context, o options, given func(flag string) bool) (*
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	unelected.watchFailed = func(_ context.Context, _ *toolscache.Reflector, err error) {
-		if apierrors.IsForbidden(err) { // it would be tried for ever
+		if apierrors.IsForbidden(err) { // the reflector would retry forever
 			fail(err)
 		}
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/armature-dev/armature/internal/admission"
 )
 
-// leaseName is the lease that managers compete for, unless they are told another one.
+// leaseName is the default name of the lease that managers compete for.
 const leaseName = "armature-manager"
 
 func newScheme() *runtime.Scheme {

@@ -15,8 +15,8 @@ const stdin = "<stdin>"
 
 var extensions = []string{".json", ".yaml", ".yml"}
 
-// maxFile is how many bytes a file may have: 20 times what etcd stores of one object. A file in someone else's repository may have any
-// size at no cost, and what is read is held in memory.
+// maxFile is how many bytes a file may have: 20 times what etcd stores of one object. The bound protects memory: a file of another
+// repository may have any size.
 const maxFile = 32 << 20
 
 // Read reads the documents of files, of the manifests in directories (and below them, if recursive), and of standard input for

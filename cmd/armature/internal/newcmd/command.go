@@ -29,14 +29,14 @@ func New(version string) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
 		Use:   "new NAME --kind KIND --group GROUP",
-		Short: "Write the project of an operator of your own: it builds, tests and runs",
-		Long: `Write a Go module with an operator of your own kind, in the new directory NAME: the types, the plan, its tests, a program with
-preview, metrics and health, a chart, an image, and a CI workflow. The Go command then adds the dependencies and generates the CRD
+		Short: "Create a Go project with an operator for your own kind",
+		Long: `Create a Go module with an operator for your own kind, in the new directory NAME: the types, the plan, its tests, a program with
+preview, metrics and health, a chart, an image, and a CI workflow. The go command then adds the dependencies and generates the CRD
 and the role.
 
-The first plan runs a Deployment with a configuration. With --from the kind is that of an existing CustomResourceDefinition,
-and go generate narrows the definition to what the Go types read; with --dsoi it is a distributed application that the engine of
-package dsoi installs and upgrades.`,
+The first plan runs a Deployment with a configuration. With --from, the kind is that of an existing CustomResourceDefinition,
+and go generate restricts the definition to the values that the Go types can read. With --dsoi, the kind is a distributed application
+that package dsoi installs and upgrades.`,
 		Example: "  armature new backup --kind Backup --group example.com\n" +
 			"  armature new backup --from crd.yaml\n  armature new shop --kind Shop --group example.com --dsoi",
 		Args: cobra.ExactArgs(1),
@@ -44,7 +44,7 @@ package dsoi installs and upgrades.`,
 	}
 	o.addFlags(cmd)
 	cmd.Flags().StringVar(&o.version, "version", "v1", "`version` of the kind")
-	cmd.Flags().StringVar(&o.group, "group", "", "API `group` of the kind: a domain that is yours")
+	cmd.Flags().StringVar(&o.group, "group", "", "API `group` of the kind: a domain that you own")
 	cmd.Flags().StringVar(&o.module, "module", "", "`path` of the Go module (default: GROUP/NAME)")
 	o.source.addFlags(cmd)
 	cmd.AddCommand(newKind())
@@ -52,9 +52,9 @@ package dsoi installs and upgrades.`,
 }
 
 func (o *options) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.kind, "kind", "", "`name` of the kind, such as Backup; with --from of several kinds, the one to take")
+	cmd.Flags().StringVar(&o.kind, "kind", "", "`name` of the kind, such as Backup; with --from a file of several kinds, the one to use")
 	cmd.Flags().StringVar(&o.from, "from", "", "`file` with the CustomResourceDefinition of the kind")
-	cmd.Flags().BoolVar(&o.dsoi, "dsoi", false, "a distributed application, described by its nodes")
+	cmd.Flags().BoolVar(&o.dsoi, "dsoi", false, "make the kind a distributed application, described by its nodes")
 	cmd.MarkFlagsMutuallyExclusive("from", "dsoi")
 }
 
@@ -64,9 +64,8 @@ func newKind() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kind KIND [DIRECTORY]",
 		Short: "Add a kind to a project of armature new",
-		Long: `Add a kind with its operator, its tests and its sample to the project in a directory, by default the working directory. The kind is
-of the project's variant: in a project of --from it needs a CustomResourceDefinition, too; in one of --dsoi it is a distributed
-application.`,
+		Long: `Add a kind with its operator, its tests and its sample to the project in a directory, by default the working directory. A kind
+in a project created with --from also needs a CustomResourceDefinition; in one created with --dsoi it is a distributed application.`,
 		Example: "  armature new kind Restore\n  armature new kind Restore backup\n  armature new kind Restore --from crd.yaml",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.addKind(cmd, args) },

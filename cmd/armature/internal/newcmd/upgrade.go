@@ -24,10 +24,11 @@ func NewUpgrade(version string) *cobra.Command {
 	to := &source{}
 	cmd := &cobra.Command{
 		Use:   "upgrade-project [DIRECTORY]",
-		Short: "Move a project of armature new to another version of Armature, and say what changed",
-		Long: `Move a project of armature new to another version of Armature: by default that of this program, in the working directory. It sets
-the versions in go.mod and the Makefile, and generates the code, the CRDs and the role again. It then says which generated files changed and
-which permissions the role gained and lost, and looks for code that no longer compiles. It changes no other file.`,
+		Short: "Move a project of armature new to another version of Armature, and report the changes",
+		Long: `Move a project of armature new to another version of Armature: by default that of this program. The default directory is the
+working directory. The command sets the versions in go.mod and the Makefile, and generates the code, the CRDs and the role again. It
+then reports the changed files, the permissions that the role gained and lost, and code that no longer compiles. It changes no other
+file.`,
 		Example: "  armature upgrade-project\n  armature upgrade-project --armature-version v0.2.0 backup",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -104,8 +104,8 @@ func cleaned(text []byte, colours bool) (clean, rest []byte) {
 	return clean, nil
 }
 
-// colourAt returns how long the colour is that a text begins with, 0 if it is none, and false if that can't be told yet. Those that hide
-// what follows, or let it blink, are none.
+// colourAt returns how long the colour is that a text begins with, 0 if it is none, and false if more text is needed
+// to decide. Sequences that hide the text, or let it blink, don't count as colours.
 func colourAt(text []byte) (n int, whole bool) {
 	for i, b := range text {
 		switch {

@@ -22,7 +22,7 @@ func JSON(value any, indent string) ([]byte, error) {
 	var clean []byte
 	for text := b.Bytes(); len(text) > 0; {
 		r, n := utf8.DecodeRune(text)
-		// In a string, since JSON has no such characters elsewhere; none has more than four digits. The last three aren't for YAML.
+		// In a string, since JSON has no such characters outside of strings; none has more than four digits. YAML refuses the last three.
 		if controls(r) || r == '\ufeff' || r == '\ufffe' || r == '\uffff' {
 			clean = fmt.Appendf(clean, `\u%04x`, r)
 		} else {

@@ -26,12 +26,12 @@ func New() *cobra.Command {
 	format := output.New("json", "yaml", "name", "wide")
 	cmd := &cobra.Command{
 		Use:   "queue [FLUXSETUP]",
-		Short: "Show the used and free quota of queues, and the jobs that wait with the reasons",
+		Short: "Show the quota of queues, and the jobs that wait with their reasons",
 		Long: `Show the queues of FluxJobs (FluxSetups), or one of them: the used and free quota of each resource, the admitted jobs, and the
 waiting jobs in the order of the queue, with the reason of each.
 
-The command shows FluxJobs of all namespaces if you may read them. Otherwise it shows those of your namespace, and for the others the
-information in the FluxSetup's status.`,
+With the permission to list FluxJobs in all namespaces, the command shows all of them. Otherwise it shows those of your namespace, and
+for the others the information in the FluxSetup's status.`,
 		Example: "  armature queue\n  armature queue default -o wide",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,7 +70,7 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *outpu
 	return write(out, format, newQueues(setups.Items, jobs, len(args) == 0), time.Now())
 }
 
-// readJobs returns all FluxJobs that the user may read, and tells which those are not.
+// readJobs returns all FluxJobs that the user may read, and prints which are missing.
 func readJobs(ctx context.Context, cluster *connect.Cluster, errs io.Writer) ([]v1alpha1.FluxJob, error) {
 	var jobs v1alpha1.FluxJobList
 	err := cluster.Client.List(ctx, &jobs)

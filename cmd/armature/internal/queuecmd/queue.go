@@ -14,11 +14,11 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// Queue is a FluxSetup as it is shown.
+// Queue is a FluxSetup with its jobs.
 type Queue struct {
 	// Name of the FluxSetup.
 	Name string `json:"name"`
-	// Missing says that jobs wait for it, and that it doesn't exist.
+	// Missing reports that jobs wait for a FluxSetup that doesn't exist.
 	Missing bool `json:"missing,omitempty"`
 	// Ready is the reason of its condition Ready: Active, or why it admits no job.
 	Ready string `json:"ready,omitempty"`
@@ -26,41 +26,41 @@ type Queue struct {
 	Manager *v1alpha1.FluxSetupManager `json:"manager,omitempty"`
 	// Usage is what is used and free of each resource of the quota.
 	Usage []v1alpha1.FluxResourceUsage `json:"usage,omitempty"`
-	// Holding are the jobs that have their share, the first one first.
-	Holding []Holder `json:"holding,omitempty"`
-	// Waiting are the jobs that wait: the line, then those that aren't in it.
-	Waiting []Waiter `json:"waiting,omitempty"`
+	// Admitted are the admitted jobs, in the order of their admission.
+	Admitted []AdmittedJob `json:"admitted,omitempty"`
+	// Waiting are the jobs that wait: those in the queue by position, then the others.
+	Waiting []WaitingJob `json:"waiting,omitempty"`
 }
 
-// Holder is a job that has its share.
-type Holder struct {
+// AdmittedJob is a job with reserved quota.
+type AdmittedJob struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Since is when it was admitted.
+	// Since is the time of its admission.
 	Since time.Time `json:"since"`
 	Pods  int32     `json:"pods"`
 	// Resources are what its pods request.
 	Resources corev1.ResourceList `json:"resources,omitempty"`
-	// State is the job's; of one that is being pushed out, why.
+	// State is the state of the job, or the reason of its eviction.
 	State string `json:"state,omitempty"`
 }
 
-// Waiter is a job that waits.
-type Waiter struct {
-	// Position in the line; 0 if it isn't in it.
+// WaitingJob is a job that waits.
+type WaitingJob struct {
+	// Position in the queue; 0 if it isn't in it.
 	Position  int32  `json:"position,omitempty"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Since is when the job was created; zero if it could not be read.
 	Since time.Time `json:"since,omitzero"`
-	// Priority is the one that counts, at most what the queue lets the namespace have.
+	// Priority is the effective priority, limited by the queue's maximum for the namespace.
 	Priority *int32 `json:"priority,omitempty"`
-	// Reason is why it waits, in one word; Message is the job's own sentence.
+	// Reason is the reason for the wait in one word; Message is the job's own message.
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
 }
 
-// newQueues puts together what FluxSetups and FluxJobs tell; with the queues that jobs wait for and that don't exist, if wanted.
+// newQueues returns the queues of FluxSetups with their FluxJobs; withMissing adds the queues that jobs name and that don't exist.
 func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing bool) []Queue {
 	byKey := map[types.NamespacedName]*v1alpha1.FluxJob{}
 	waiting := map[string][]*v1alpha1.FluxJob{}
@@ -99,65 +99,64 @@ func NewMissing(name string, waiting []*v1alpha1.FluxJob) Queue {
 	return Queue{Name: name, Missing: true, Waiting: newWaiting(nil, nil, waiting)}
 }
 
-// NewQueue returns a queue as its FluxSetup tells it, with what the jobs tell that have their share, by namespace and name, and that
-// wait.
+// NewQueue returns the queue of a FluxSetup, with the states of its admitted jobs, which are looked up by key, and its waiting jobs.
 func NewQueue(setup *v1alpha1.FluxSetup, byKey map[types.NamespacedName]*v1alpha1.FluxJob, waiting []*v1alpha1.FluxJob) Queue {
 	q := Queue{Name: setup.Name, Manager: setup.Status.Manager, Usage: setup.Status.Usage}
 	if ready := meta.FindStatusCondition(setup.Status.Conditions, "Ready"); ready != nil {
 		q.Ready = ready.Reason
 	}
 	for _, r := range setup.Status.Reservations {
-		h := Holder{Namespace: r.Namespace, Name: r.Name, Since: r.Time.Time, Pods: r.Pods, Resources: r.Resources}
+		h := AdmittedJob{Namespace: r.Namespace, Name: r.Name, Since: r.Time.Time, Pods: r.Pods, Resources: r.Resources}
 		if job := byKey[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}]; job != nil {
 			h.State = string(job.Status.State)
 		}
 		if r.Evicted != nil {
 			h.State = r.Evicted.Reason
 		}
-		q.Holding = append(q.Holding, h)
+		q.Admitted = append(q.Admitted, h)
 	}
 	q.Waiting = newWaiting(setup, byKey, waiting)
 	return q
 }
 
-// newWaiting lists the line as the FluxSetup tells it, and the jobs that wait behind it or outside of it.
-func newWaiting(setup *v1alpha1.FluxSetup, byKey map[types.NamespacedName]*v1alpha1.FluxJob, jobs []*v1alpha1.FluxJob) []Waiter {
-	var all []Waiter
-	inLine := map[types.NamespacedName]bool{}
+// newWaiting returns the queue by the FluxSetup's status, then the waiting jobs that aren't listed there.
+func newWaiting(setup *v1alpha1.FluxSetup, byKey map[types.NamespacedName]*v1alpha1.FluxJob, jobs []*v1alpha1.FluxJob) []WaitingJob {
+	var all []WaitingJob
+	listed := map[types.NamespacedName]bool{}
 	if setup != nil {
-		for i, place := range setup.Status.Queue {
-			key := types.NamespacedName{Namespace: place.Namespace, Name: place.Name}
-			inLine[key] = true
-			w := Waiter{Namespace: place.Namespace, Name: place.Name}
+		for i, entry := range setup.Status.Queue {
+			key := types.NamespacedName{Namespace: entry.Namespace, Name: entry.Name}
+			listed[key] = true
+			w := WaitingJob{Namespace: entry.Namespace, Name: entry.Name}
 			if job := byKey[key]; job != nil {
-				w = newWaiter(job)
+				w = newWaitingJob(job)
 			}
-			w.Position, w.Reason = int32(i+1), place.Reason
-			if w.Message == "" && place.Resource != "" {
-				w.Message = "there isn't enough of " + place.Resource
+			w.Position, w.Reason = int32(i+1), entry.Reason
+			if w.Message == "" && entry.Resource != "" {
+				w.Message = "insufficient free quota of " + entry.Resource
 			}
 			all = append(all, w)
 		}
 	}
 	for _, job := range jobs {
-		if !inLine[client.ObjectKeyFromObject(job)] {
-			all = append(all, newWaiter(job))
+		if !listed[client.ObjectKeyFromObject(job)] {
+			all = append(all, newWaitingJob(job))
 		}
 	}
-	last := func(w Waiter) int32 { // those without a position are behind all others
+	last := func(w WaitingJob) int32 { // jobs without a position come last
 		if w.Position == 0 {
 			return math.MaxInt32
 		}
 		return w.Position
 	}
-	slices.SortStableFunc(all, func(a, b Waiter) int {
+	slices.SortStableFunc(all, func(a, b WaitingJob) int {
 		return cmp.Or(cmp.Compare(last(a), last(b)), a.Since.Compare(b.Since), cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
 	})
 	return all
 }
 
-func newWaiter(job *v1alpha1.FluxJob) Waiter {
-	w := Waiter{
+func newWaitingJob(job *v1alpha1.FluxJob) WaitingJob {
+	w := WaitingJob{
 		Namespace: job.Namespace, Name: job.Name, Since: job.CreationTimestamp.Time,
 		Priority: cmp.Or(job.Status.Priority, job.Spec.Priority),
 	}

@@ -46,8 +46,8 @@ func TestQueues(t *testing.T) {
 	assert.True(t, all[0].Missing)
 
 	q := all[1]
-	assert.Equal(t, "Running", q.Holding[0].State)
-	assert.Equal(t, "Preempted", q.Holding[1].State)
+	assert.Equal(t, "Running", q.Admitted[0].State)
+	assert.Equal(t, "Preempted", q.Admitted[1].State)
 	var names []string
 	for _, w := range q.Waiting {
 		names = append(names, w.Namespace+"/"+w.Name)
@@ -55,7 +55,7 @@ func TestQueues(t *testing.T) {
 	assert.Equal(t, []string{"team/b", "secret/x", "team/far", "team/large"}, names, "the line, those behind it, those outside of it")
 	assert.Equal(t, "WaitingForQuota", q.Waiting[0].Reason, "the line knows best")
 	assert.Equal(t, int32(1), q.Waiting[0].Position)
-	assert.Equal(t, "there isn't enough of cpu", q.Waiting[1].Message, "of a job that may not be read the line alone tells")
+	assert.Equal(t, "insufficient free quota of cpu", q.Waiting[1].Message, "of a job that may not be read the line alone tells")
 
 	assert.Len(t, newQueues([]v1alpha1.FluxSetup{setup}, jobs, false), 1)
 }

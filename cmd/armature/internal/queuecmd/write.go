@@ -45,17 +45,17 @@ func write(w io.Writer, format *output.Flag, all []Queue, now time.Time) error {
 	return err
 }
 
-// describe tells of one queue.
+// describe prints one queue.
 func describe(b *strings.Builder, q Queue, wide bool, now time.Time, paint output.Paint) {
 	state, colour := cmp.Or(q.Ready, "no manager has reconciled it"), output.Good
 	switch {
 	case q.Missing:
-		state, colour = "there is no such FluxSetup", output.Bad
+		state, colour = "doesn't exist", output.Bad
 	case q.Ready != v1alpha1.ReasonActive:
 		colour = output.Bad
 	}
 	fmt.Fprintf(b, "%s  %s  %d admitted, %d waiting\n",
-		paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, output.Line(state)), len(q.Holding), len(q.Waiting))
+		paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, output.Line(state)), len(q.Admitted), len(q.Waiting))
 	if wide && q.Manager != nil {
 		fmt.Fprintf(b, "  managed by %s, which watches %s\n", output.Line(q.Manager.Name), admission.Namespaces(q.Manager.Namespaces))
 	}
@@ -79,7 +79,7 @@ func describe(b *strings.Builder, q Queue, wide bool, now time.Time, paint outpu
 	}
 	table("RESOURCE\tQUOTA\tUSED\tFREE", rows)
 	rows = nil
-	for _, h := range q.Holding {
+	for _, h := range q.Admitted {
 		row := []string{h.Namespace + "/" + h.Name, h.State, fmt.Sprint(h.Pods), age(now, h.Since)}
 		if wide {
 			row = append(row, amounts(h.Resources))
@@ -103,9 +103,9 @@ func describe(b *strings.Builder, q Queue, wide bool, now time.Time, paint outpu
 		rows = append(rows, row)
 	}
 	if wide {
-		table("PLACE\tWAITING\tAGE\tPRIORITY\tWHY", rows)
+		table("POSITION\tWAITING\tAGE\tPRIORITY\tREASON", rows)
 	} else {
-		table("PLACE\tWAITING\tAGE\tWHY", rows)
+		table("POSITION\tWAITING\tAGE\tREASON", rows)
 	}
 }
 

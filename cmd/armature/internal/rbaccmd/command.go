@@ -15,8 +15,8 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rbac",
 		Short: "Compare the roles of two versions of an operator",
-		Long: `Compare the roles of two versions of an operator. A program that armature new has written derives its role from its declarations:
-go generate writes it.`,
+		Long: `Compare the roles of two versions of an operator. In a project of armature new, go generate derives the role from the operator's
+declarations.`,
 	}
 	cmd.AddCommand(newDiff())
 	return cmd
@@ -26,8 +26,8 @@ func newDiff() *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Show which permissions a new role grants and revokes",
-		Long: `Show which permissions the roles in the file NEW grant beside those in the file OLD (+), and which they no longer grant (-). Each
-line has one verb on one resource, so roles that are written otherwise and permit the same have no difference.
+		Long: `Show the permissions that the roles in the file NEW add to those in the file OLD (+), and those that they remove (-). Each line has
+one verb on one resource, so roles with the same permissions in another notation have no difference.
 
 The exit code is 0 without a difference, 2 with one, and 1 after an error.`,
 		Example: "  armature rbac diff v1/role.yaml v2/role.yaml\n" +

@@ -26,7 +26,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 )
 
-// Port is where a manager serves its recorded passes, on its pod's own address of localhost.
+// Port is the port of localhost in the manager's pod that serves the recorded passes.
 const Port = 8082
 
 // New returns the commands.
@@ -39,12 +39,12 @@ func newRecord() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record KIND/NAME [-o FILE]",
 		Short: "Fetch the recorded passes over an object",
-		Long: `Fetch the passes over an object that the manager has recorded: the last ones that wrote something or failed. The object may be
-deleted. The file has what the operator observed, planned and did, without the values of Secrets: attach it to a bug report, or give it
-to armature replay.
+		Long: `Fetch the recorded passes over an object: the last ones that wrote something or failed. The object may be deleted. The file
+contains the view, the plan and the writes of each pass, without the values of Secrets: attach it to a bug report, or pass it to armature
+replay.
 
 The manager records passes if it runs with --record-bytes. The command runs kubectl port-forward to the pod of the leader, so you need
-kubectl, and the permission to create pods/portforward in the manager's namespace. For a manager outside the cluster, use --address.`,
+kubectl and the permission to create pods/portforward in the manager's namespace. For a manager outside the cluster, use --address.`,
 		Example: "  armature record jobflow/nightly -o nightly.json\n  armature record jobflow nightly | jq '.items[].error'",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,7 +70,7 @@ kubectl, and the permission to create pods/portforward in the manager's namespac
 	f := cmd.Flags()
 	kube.AddFlags(f)
 	f.StringVarP(&file, "output", "o", "", "`file` to write (default: standard output)")
-	f.StringVar(&address, "address", "", "`host:port` of the manager's --record-bind-address (default: the leader's pod, by kubectl)")
+	f.StringVar(&address, "address", "", "`host:port` of the manager's --record-bind-address (default: the leader's, by port-forward)")
 	f.IntVar(&port, "port", Port, "`port` of the manager's --record-bind-address in its pod")
 	return cmd
 }

@@ -27,15 +27,15 @@ func newReplay() *cobra.Command {
 	number := 0
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "Run the plans of recorded passes again, and show what differs",
-		Long: `Run the plans of recorded passes again with this version of armature, and show in which fields they differ from the recorded
-ones. FILE is from armature record; - is standard input. The command needs no cluster, and writes nothing to one.
+		Short: "Run the plans of recorded passes again, and show the differences",
+		Long: `Run the plans of recorded passes again with this version of armature, and show the fields that differ from the recorded
+plans. FILE is the output of armature record; - is standard input. The command uses no cluster.
 
 To find the version that changed a decision, replay the same file with each version. The exit code is 0 if all plans are the same, 2 if
 one differs, and 1 after an error.
 
---step shows what happened instead: the view, the plan and the decision of each pass. --to-test writes a Go test of one pass, the last
-one unless --pass selects another: it fails if the plan is invalid, or if it isn't the recorded one.`,
+--step instead shows the view, the plan and the decision of each recorded pass. --to-test writes a Go test of one pass: by default the
+last one, or the one of --pass. The test fails if the plan is invalid, or differs from the recorded plan.`,
 		Example: "  armature replay nightly.json\n  armature replay nightly.json --step\n" +
 			"  armature replay nightly.json --to-test nightly_test.go",
 		Args: cobra.ExactArgs(1),

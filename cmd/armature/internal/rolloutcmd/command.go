@@ -22,18 +22,19 @@ import (
 func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollout",
-		Short: "Show, stop and resume the roll-out of a new manager, which changes existing objects in turns",
-		Long: `A new version of the manager, or of any program that uses builder/release, changes existing objects disruptively in turns: it
-restarts pods, deletes or recreates objects, or scales down for a few owners at once, and goes on when these are ready.`,
+		Short: "Show, abort and resume the roll-out of a new version of the operators",
+		Long: `Show, abort and resume the roll-out of a new version. A new version of the manager, or of any program that uses builder/release,
+makes disruptive changes (it restarts pods, deletes or recreates objects, or scales down) for a few existing objects at a time. It
+continues with the next ones when these are ready.`,
 	}
 	cmd.AddCommand(newStatus(), newDecision(
-		"abort", "aborted", "Let no further object have its turn",
-		"Abort the roll-out: objects that wait keep what they have, until you resume it or another version starts. An object in its turn\n"+
-			"ends it.",
+		"abort", "aborted", "Abort a roll-out: no further object is changed",
+		"Abort the roll-out: no further object is changed until you resume the roll-out or start another version. An object that is\n"+
+			"being changed completes.",
 		release.Abort,
 	), newDecision(
-		"resume", "resumed", "Go on with a roll-out that is aborted or halted",
-		"Resume an aborted roll-out, or one that an object halts because it has failed or isn't ready in time. The roll-out goes on without it.",
+		"resume", "resumed", "Continue an aborted or halted roll-out",
+		"Continue an aborted roll-out, or one that halted because an object failed or wasn't ready in time. The roll-out skips that object.",
 		release.Resume,
 	))
 	return cmd
@@ -44,9 +45,9 @@ func newStatus() *cobra.Command {
 	format := output.New("json", "yaml")
 	cmd := &cobra.Command{
 		Use:   "status [OPERATOR]",
-		Short: "Show the last roll-out of each operator: which objects are in their turn, and which wait",
-		Long: `Show the last roll-out of each operator, or of one of them. The state is Progressing, Halted (an object has failed or isn't ready
-in time), Aborted or Complete. Without -n the command looks in all namespaces for the records of roll-outs.`,
+		Short: "Show the last roll-out of each operator, with the objects that are being changed and those that wait",
+		Long: `Show the last roll-out of each operator, or of one of them. The state is Progressing, Halted (an object has failed or wasn't ready
+in time), Aborted or Complete. Without -n the command reads the records of all namespaces.`,
 		Example: "  armature rollout status\n  armature rollout status jobflow -o json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,7 +78,7 @@ func newDecision(
 		Use:   verb + " [OPERATOR]",
 		Short: short,
 		Long: long + `
-Without the name of an operator, the command is about all roll-outs that aren't complete.`,
+Without the name of an operator, the command applies to all incomplete roll-outs.`,
 		Example: "  armature rollout " + verb + "\n  armature rollout " + verb + " jobflow",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

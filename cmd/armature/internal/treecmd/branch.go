@@ -10,7 +10,7 @@ import (
 // branch is an object as it is shown, and what is below it.
 type branch struct {
 	diagnose.Ref `json:",inline"`
-	// State is how the object itself says it fares.
+	// State is the state in the object's own status, in a few words.
 	State string `json:"state,omitempty"`
 	// Node is the one that a pod is on.
 	Node string `json:"node,omitempty"`
@@ -19,14 +19,14 @@ type branch struct {
 	// Owned is what it owns, the oldest first.
 	Owned []branch `json:"owned,omitempty"`
 
-	fares fares
+	health health
 }
 
-// fares is how an object fares, as far as colours and counts tell.
-type fares int
+// health is the state of an object, for its colour and for counts.
+type health int
 
 const (
-	quiet fares = iota // of what has no state, such as a ConfigMap
+	quiet health = iota // of what has no state, such as a ConfigMap
 	waits
 	runs
 	done
@@ -35,7 +35,7 @@ const (
 
 func newBranch(m *family.Member) branch {
 	o := diagnose.NewObject(m.Unstructured, nil)
-	b := branch{Ref: o.Ref(), State: diagnose.StateOf(o), Created: m.GetCreationTimestamp().Time, fares: faresOf(o)}
+	b := branch{Ref: o.Ref(), State: diagnose.StateOf(o), Created: m.GetCreationTimestamp().Time, health: healthOf(o)}
 	if o.Ref().Kind == "Pod" {
 		b.Node = diagnose.NodeOf(o)
 	}
@@ -45,9 +45,9 @@ func newBranch(m *family.Member) branch {
 	return b
 }
 
-func faresOf(o *diagnose.Object) fares {
+func healthOf(o *diagnose.Object) health {
 	switch state := diagnose.StateOf(o); {
-	case diagnose.HasEndedBadly(o):
+	case diagnose.HasFailed(o):
 		return bad
 	case diagnose.HasSucceeded(o):
 		return done

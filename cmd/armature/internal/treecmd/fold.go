@@ -27,7 +27,7 @@ func fold(owned []branch, all bool) []shown {
 	states := map[string]map[string]int{}
 	for i := range owned {
 		o := owned[i]
-		if all || count[o.Kind] <= most || (o.fares == bad && shownOf(list, o.Kind) < most) {
+		if all || count[o.Kind] <= most || (o.health == bad && shownOf(list, o.Kind) < most) {
 			list = append(list, shown{branch: o})
 			continue
 		}
@@ -52,7 +52,7 @@ func shownOf(list []shown, kind string) int {
 	return n
 }
 
-// folded tells of many of a kind: "112 Jobs: 100 Complete, 12 Failed".
+// folded summarises many objects of a kind: "112 Jobs: 100 Complete, 12 Failed".
 func folded(kind string, states map[string]int, isRest bool) string {
 	names := slices.SortedFunc(maps.Keys(states), func(a, b string) int {
 		return cmp.Or(cmp.Compare(states[b], states[a]), cmp.Compare(a, b))

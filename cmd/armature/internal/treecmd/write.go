@@ -17,7 +17,7 @@ type line struct {
 	branches string // the lines that lead to it
 	name     string
 	state    string
-	fares    fares
+	health   health
 	age      string
 	node     string
 }
@@ -77,7 +77,7 @@ func below(o branch, indent string, all bool, now time.Time) []line {
 
 func lineOf(o branch, branches string, now time.Time) line {
 	return line{
-		branches: branches, name: output.Line(o.String()), state: output.Line(o.State), fares: o.fares,
+		branches: branches, name: output.Line(o.String()), state: output.Line(o.State), health: o.health,
 		age: duration.HumanDuration(now.Sub(o.Created)), node: output.Line(o.Node),
 	}
 }
@@ -104,8 +104,8 @@ func table(b *strings.Builder, all []line, wide bool, paint output.Paint) {
 	}
 	row("NAME", "STATE", "", "AGE", "NODE")
 	for _, l := range all {
-		row(l.branches+l.name, l.state, colours[l.fares], l.age, l.node)
+		row(l.branches+l.name, l.state, colours[l.health], l.age, l.node)
 	}
 }
 
-var colours = map[fares]string{quiet: output.Faint, waits: output.Faint, runs: output.Busy, done: output.Good, bad: output.Bad}
+var colours = map[health]string{quiet: output.Faint, waits: output.Faint, runs: output.Busy, done: output.Good, bad: output.Bad}

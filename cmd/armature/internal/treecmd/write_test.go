@@ -15,8 +15,8 @@ import (
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func named(kind, name, state string, f fares, owned ...branch) branch {
-	return branch{Ref: diagnose.Ref{APIVersion: "batch/v1", Kind: kind, Name: name}, State: state, Created: now.Add(-time.Hour), Owned: owned, fares: f}
+func named(kind, name, state string, f health, owned ...branch) branch {
+	return branch{Ref: diagnose.Ref{APIVersion: "batch/v1", Kind: kind, Name: name}, State: state, Created: now.Add(-time.Hour), Owned: owned, health: f}
 }
 
 func drawn(t *testing.T, root branch, all bool) string {
@@ -45,10 +45,10 @@ func TestManyAreTold(t *testing.T) {
 	for i := range 30 {
 		job := named("Job", fmt.Sprint("j", i), "Complete", done)
 		if i == 7 {
-			job.State, job.fares = "Failed", bad
+			job.State, job.health = "Failed", bad
 		}
 		if i > 20 {
-			job.State, job.fares = "1 active", runs
+			job.State, job.health = "1 active", runs
 		}
 		root.Owned = append(root.Owned, job)
 	}

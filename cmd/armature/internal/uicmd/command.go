@@ -42,11 +42,11 @@ func New() *cobra.Command {
 		Use:   "ui",
 		Short: "Show flows, queues and clusters in the browser",
 		Long: `Show flows, queues and clusters in the browser, live. The command serves a page at a port of 127.0.0.1 until it is
-interrupted, and opens it. The page shows what your kubeconfig may see, and offers what it may do. Only a browser with the printed link
-is let in.
+interrupted, and opens it. The page shows the objects and offers the actions that your permissions allow. The page requires the printed
+link, which contains a token.
 
-With --in-cluster the command serves everyone, by https. Each request to the API server is made with the viewer's own bearer token,
-which a proxy sends as the header Authorization, or which the viewer pastes. The command has no rights of its own, and stores no token.`,
+With --in-cluster, the command serves all users by https. It sends each request to the API server with the viewer's own bearer token,
+which a proxy sends in the Authorization header or the viewer pastes. The command has no permissions of its own, and stores no token.`,
 		Example: "  armature ui\n  armature ui --context staging --port 8080\n  armature ui --kinds kvs.example.com",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,7 +64,7 @@ which a proxy sends as the header Authorization, or which the viewer pastes. The
 	f.IntVar(&o.port, "port", 0, "`port` of 127.0.0.1 (default: a free one)")
 	f.BoolVar(&o.open, "open", true, "open the page in the browser, if the output is a terminal")
 	f.StringSliceVar(&o.kinds, "kinds", nil, "`kinds` of other operators to show as well, as Kind.group, separated by commas")
-	f.BoolVar(&o.inCluster, "in-cluster", false, "serve everyone by https, with the viewers' own tokens")
+	f.BoolVar(&o.inCluster, "in-cluster", false, "serve all users by https, with their own tokens")
 	f.StringVar(&o.bindAddress, "bind-address", ":8443", "`address` of the page with --in-cluster")
 	f.StringVar(&o.certDir, "cert-dir", "", "`directory` of tls.crt and tls.key with --in-cluster, read again when they change "+
 		"(default: a self-signed certificate)")
@@ -86,11 +86,11 @@ func (o options) validate(cmd *cobra.Command) error {
 		}
 	}
 	if o.inCluster && cmd.Flags().Changed("port") {
-		return errors.New("--port means nothing with --in-cluster: set --bind-address")
+		return errors.New("--port has no effect with --in-cluster: use --bind-address")
 	}
 	for _, name := range o.kinds {
 		if gk := schema.ParseGroupKind(name); gk.Kind == "" || gk.Group == "" {
-			return fmt.Errorf("--kinds: want Kind.group, such as KV.example.com, got %q", name)
+			return fmt.Errorf("--kinds: %q; accepted is Kind.group, such as KV.example.com", name)
 		}
 	}
 	return nil
@@ -138,7 +138,8 @@ func (o options) loopback(ctx context.Context, version string, out io.Writer) er
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	fmt.Fprintf(out, "Serving %s until interrupted. Open this link; whoever has it, acts as you:\n  %s\n", cluster.Config.Host, login.Link())
+	fmt.Fprintf(out, "Serving %s until interrupted. Open this link, which gives access with your permissions:\n  %s\n",
+		cluster.Config.Host, login.Link())
 	if o.open && output.Terminal(out) != nil {
 		forget := openBrowser(ctx, login.Link())
 		defer forget()

@@ -56,7 +56,7 @@ func (o options) cluster(ctx context.Context, version string, out io.Writer) err
 	return serve(ctx, server, listener)
 }
 
-// healthy answers probes: the server is ready as soon as it listens, whether or not the API server answers, which the page tells.
+// healthy answers probes: the server is ready as soon as it listens, whether or not the API server responds, which the page shows.
 func healthy(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
 		http.NotFound(w, r)

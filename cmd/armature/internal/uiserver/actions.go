@@ -28,7 +28,7 @@ type action struct {
 	Node string `json:"node"`
 }
 
-// done is what came of it.
+// done is the outcome of an action.
 type done struct {
 	Changed bool   `json:"changed"`
 	Message string `json:"message"`

@@ -52,7 +52,7 @@ func TestActions(t *testing.T) {
 
 	answer := ask("retry")
 	assert.Equal(t, http.StatusUnprocessableEntity, answer.StatusCode)
-	assert.Equal(t, "nothing of it has failed: its state is Pending", bodyOf[failure](t, answer).Error)
+	assert.Equal(t, "it has no failed nodes: its state is Pending", bodyOf[failure](t, answer).Error)
 	assert.Equal(t, http.StatusUnprocessableEntity, ask("explode").StatusCode)
 
 	other := s.post("/api/actions", action{Verb: "delete", Kind: "JobFlow", Namespace: "a", Name: "nightly", UID: "another"})

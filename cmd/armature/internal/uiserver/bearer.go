@@ -88,7 +88,7 @@ func (b *Bearer) login(w http.ResponseWriter, r *http.Request, token string) (*V
 	}
 	if len(token) > maxToken {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf(
-			"the token has %d bytes, and a cookie has room for %d: let a proxy send it as the header Authorization", len(token), maxToken))
+			"the token has %d bytes, and a cookie holds at most %d: let a proxy send it in the Authorization header", len(token), maxToken))
 	}
 	v, err := b.known(r.Context(), token)
 	if err != nil {

@@ -28,7 +28,7 @@ type detail struct {
 	node string
 
 	object    *unstructured.Unstructured
-	told      *told
+	eventLog  *eventLog
 	nodes     *nodeMap
 	explainer *explainer
 	shown     map[types.UID]podView // of an object whose pods are found by its family
@@ -56,7 +56,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	d := &detail{
-		out: out, v: v, kind: k, node: r.URL.Query().Get("node"), told: newTold(), nodes: newNodeMap(), shown: map[types.UID]podView{},
+		out: out, v: v, kind: k, node: r.URL.Query().Get("node"), eventLog: newEventLog(), nodes: newNodeMap(), shown: map[types.UID]podView{},
 	}
 	d.explainer = &explainer{wake: out.wake}
 
@@ -101,7 +101,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 		}
 		e := events.take()
 		out.source(e.state)
-		about := d.told.take(e)
+		about := d.eventLog.take(e)
 		sendAll(out, "events", about)
 		isNews = isNews || len(about) > 0
 		if runs != nil {
@@ -123,8 +123,8 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 	})
 }
 
-// join makes an object part of what is shown, and sends what was told about it before.
-func (d *detail) join(uid types.UID) { sendAll(d.out, "events", d.told.join(uid)) }
+// join adds an object to the shown ones, and sends its earlier events.
+func (d *detail) join(uid types.UID) { sendAll(d.out, "events", d.eventLog.join(uid)) }
 
 // objectView is the object itself.
 type objectView struct {

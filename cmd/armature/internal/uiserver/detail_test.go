@@ -61,7 +61,7 @@ func TestDrawerOfANode(t *testing.T) {
 	assert.Equal(t, []containerView{{Name: "main", State: "waiting", Reason: "ImagePullBackOff"}}, pods[0].Containers)
 	assert.Equal(t, job.Name, pods[0].Job)
 	assert.Contains(t, l.until("events", nil), "pull busybox")
-	assert.Contains(t, l.until("explain", nil), `"verdict":"Blocked"`)
+	assert.Contains(t, l.until("explain", nil), `"phase":"Blocked"`)
 
 	require.NoError(t, c.Delete(t.Context(), pod))
 	assert.JSONEq(t, `["`+string(pod.UID)+`"]`, l.until("podsGone", nil))

@@ -294,7 +294,7 @@ func (f *feed[T]) setLive() {
 func (f *feed[T]) setState(state, message string) {
 	f.state.State, f.state.Message = state, message
 	for r := range f.readers {
-		r.news = true
+		r.newState = true
 		r.poke()
 	}
 }

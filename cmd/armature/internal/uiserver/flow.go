@@ -237,7 +237,7 @@ func (f *flowView) update(i int, changed []node) []node {
 	return changed
 }
 
-// nodeOf puts together what the flow's status and the node's Jobs tell. The status of a large flow has no more than the ends of most.
+// nodeOf combines the flow's status and the node's Jobs. The status of a large flow has only the outcome of most nodes.
 func nodeOf(i int, s *v1alpha1.FlowStatus, jobs map[types.UID]jobTimes) node {
 	n := node{I: i, State: string(s.State), Job: s.Job, Attempts: s.Attempts, Message: s.Message}
 	var started, ended time.Time

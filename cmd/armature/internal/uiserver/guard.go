@@ -12,7 +12,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // maxBody is the size limit of a request, in bytes: that of an object in etcd, and some.
 const maxBody = 4 << 20
 
-// guarded refuses what other sites send, and tells browsers what the page may do.
+// guarded refuses requests of other sites, and sets the content security policy of the page.
 func (s *server) guarded(next http.Handler) http.Handler {
 	crossOrigin := http.NewCrossOriginProtection()
 	crossOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -10,21 +10,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// linger is how long a feed goes on without readers: a viewer who goes from one screen to the next and back causes no second list.
-const linger = 30 * time.Second
+// idleTimeout is the time that a feed continues without readers, so that a viewer who changes screens and returns causes no second list.
+const idleTimeout = 30 * time.Second
 
 // hub shares feeds among the streams of one credential. Credentials don't share any: what one may see is the API server's answer to
 // that one alone.
 type hub struct {
-	ctx    context.Context
-	client client.WithWatch
-	linger time.Duration
+	ctx         context.Context
+	client      client.WithWatch
+	idleTimeout time.Duration
 
 	mu    sync.Mutex
 	feeds map[feedKey]*shared
 }
 
-// feedKey tells feeds apart: by what they watch, and by what they keep of it.
+// feedKey identifies a feed by the watched source, and by the form in which it keeps the objects.
 type feedKey struct {
 	source
 	keeps string
@@ -39,8 +39,8 @@ type shared struct {
 	closing *time.Timer
 }
 
-func newHub(ctx context.Context, c client.WithWatch, linger time.Duration) *hub {
-	return &hub{ctx: ctx, client: c, linger: linger, feeds: map[feedKey]*shared{}}
+func newHub(ctx context.Context, c client.WithWatch, idleTimeout time.Duration) *hub {
+	return &hub{ctx: ctx, client: c, idleTimeout: idleTimeout, feeds: map[feedKey]*shared{}}
 }
 
 // read opens a place in the feed of a source, which is begun if there is none. The project function determines what the feed keeps
@@ -74,7 +74,7 @@ func read[T any](h *hub, s source, keeps string, project func(*unstructured.Unst
 		known.closing = nil
 	}
 	f := known.feed.(*feed[T])
-	r := &reader[T]{feed: f, wake: wake, changed: map[types.UID]struct{}{}, news: true}
+	r := &reader[T]{feed: f, wake: wake, changed: map[types.UID]struct{}{}, newState: true}
 	r.shut = func() { h.leave(key, known) }
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,7 @@ func (h *hub) leave(key feedKey, s *shared) {
 	if s.readers--; s.readers > 0 {
 		return
 	}
-	s.closing = time.AfterFunc(h.linger, func() {
+	s.closing = time.AfterFunc(h.idleTimeout, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if s.readers > 0 {

@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// Login tells which viewer a request is of.
+// Login identifies the viewer of a request.
 type Login interface {
 	// viewer returns the viewer, or errNoSession.
 	viewer(r *http.Request) (*Viewer, error)

@@ -28,10 +28,10 @@ type queueView struct {
 	Strategy string `json:"strategy,omitempty"`
 	Cohort   string `json:"cohort,omitempty"`
 	// Pending is how many jobs wait in all; the list has the first.
-	Pending int32        `json:"pending,omitempty"`
-	Usage   []usageView  `json:"usage,omitempty"`
-	Holding []holderView `json:"holding,omitempty"`
-	Waiting []waiterView `json:"waiting,omitempty"`
+	Pending  int32          `json:"pending,omitempty"`
+	Usage    []usageView    `json:"usage,omitempty"`
+	Admitted []admittedView `json:"admitted,omitempty"`
+	Waiting  []waitingView  `json:"waiting,omitempty"`
 }
 
 // usageView is the usage of a resource, and as a part of the quota: above 1 if more is borrowed.
@@ -40,15 +40,15 @@ type usageView struct {
 	Share float64 `json:"share"`
 }
 
-// holderView is a job that has its share, and when it ends at the latest, if it has a deadline.
-type holderView struct {
-	queuecmd.Holder
+// admittedView is a job that has its share, and when it ends at the latest, if it has a deadline.
+type admittedView struct {
+	queuecmd.AdmittedJob
 	Ends *time.Time `json:"ends,omitempty"`
 }
 
-// waiterView is a job that waits, and when it is admitted if those before it run until their deadlines, or why that isn't known.
-type waiterView struct {
-	queuecmd.Waiter
+// waitingView is a job that waits, and when it is admitted if those before it run until their deadlines, or why that isn't known.
+type waitingView struct {
+	queuecmd.WaitingJob
 	ETA        *time.Time `json:"eta,omitempty"`
 	ETAUnknown string     `json:"etaUnknown,omitempty"`
 }
@@ -179,8 +179,8 @@ func (b *queueBook) forget(uid types.UID) {
 	}
 }
 
-// news returns the queues that look different at a time, and those that are gone.
-func (b *queueBook) news(now time.Time) (changed []queueView, gone []string) {
+// changes returns the queues that differ from those sent before, and the removed ones.
+func (b *queueBook) changes(now time.Time) (changed []queueView, gone []string) {
 	forecasts := b.forecasts(now)
 	for name := range b.touched {
 		v, exists := b.view(name, forecasts)
@@ -259,17 +259,17 @@ func (b *queueBook) view(name string, forecasts map[types.NamespacedName]admissi
 
 // addTimes adds when jobs end at the latest, and when those that wait are admitted.
 func (v *queueView) addTimes(byKey map[types.NamespacedName]*v1alpha1.FluxJob, forecasts map[types.NamespacedName]admission.Forecast) {
-	for _, h := range v.Queue.Holding {
-		of := holderView{Holder: h}
+	for _, h := range v.Queue.Admitted {
+		of := admittedView{AdmittedJob: h}
 		if job := byKey[types.NamespacedName{Namespace: h.Namespace, Name: h.Name}]; job != nil {
 			if ends := admission.Deadline(job, h.Since); !ends.IsZero() {
 				of.Ends = &ends
 			}
 		}
-		v.Holding = append(v.Holding, of)
+		v.Admitted = append(v.Admitted, of)
 	}
 	for _, w := range v.Queue.Waiting {
-		of := waiterView{Waiter: w}
+		of := waitingView{WaitingJob: w}
 		switch forecast, ok := forecasts[types.NamespacedName{Namespace: w.Namespace, Name: w.Name}]; {
 		case !forecast.Admitted.IsZero():
 			of.ETA = &forecast.Admitted
@@ -319,7 +319,7 @@ func (s *server) streamQueues(w http.ResponseWriter, r *http.Request, v *Viewer)
 			synced = synced && j.synced
 		}
 		began := time.Now()
-		changed, gone := book.news(began.UTC().Truncate(time.Second))
+		changed, gone := book.changes(began.UTC().Truncate(time.Second))
 		out.rest = busyShare * time.Since(began) // simulations take at most a tenth of the time, however many queues there are
 		sendAll(out, "set", changed)
 		sendAll(out, "gone", gone)

@@ -67,7 +67,7 @@ func TestQueuesAreLive(t *testing.T) {
 	assert.Equal(t, "batch", q.Name)
 	assert.InDelta(t, 0.75, q.Usage[0].Share, 0.001)
 	end := begun.Add(time.Hour)
-	assert.Equal(t, end, *q.Holding[0].Ends)
+	assert.Equal(t, end, *q.Admitted[0].Ends)
 	require.NotNil(t, q.Waiting[0].ETA, q.Waiting[0].ETAUnknown)
 	assert.Equal(t, end, *q.Waiting[0].ETA)
 	assert.Empty(t, q.Waiting[0].ETAUnknown)

@@ -8,12 +8,12 @@ import (
 // browser costs no memory but that.
 type reader[T any] struct {
 	feed *feed[T]
-	wake chan<- struct{} // has room for one
+	wake chan<- struct{} // buffers one
 	shut func()
 
 	// The feed's lock guards these.
-	changed map[types.UID]struct{}
-	news    bool
+	changed  map[types.UID]struct{}
+	newState bool
 }
 
 // changes is what has happened since a reader looked the last time.
@@ -53,9 +53,9 @@ func (r *reader[T]) take() changes[T] {
 		}
 	}
 	clear(r.changed)
-	if r.news {
+	if r.newState {
 		state := f.state
-		c.state, r.news = &state, false
+		c.state, r.newState = &state, false
 	}
 	return c
 }

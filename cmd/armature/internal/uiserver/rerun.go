@@ -150,7 +150,7 @@ func setEnv(f *v1alpha1.Flow, name, value string) {
 	}
 }
 
-// maxPrefix is how much of a flow's name the name of its rerun begins with, so that its Jobs' names have room.
+// maxPrefix limits the part of a flow's name in the name of its rerun, so that the names of its Jobs stay within their limit.
 const maxPrefix = 40
 
 func prefixOf(name string) string {

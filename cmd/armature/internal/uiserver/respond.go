@@ -49,7 +49,8 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	writeJSON(w, code, f)
 }
 
-// failureOf tells of an error. One that the API server hasn't given is that it doesn't answer, unless it is a refusal of our own.
+// failureOf returns the response for an error. An error that is neither of the API server nor a refusal of the page means that the API
+// server doesn't respond.
 func failureOf(err error) (code int, f failure) {
 	f = failure{Error: err.Error()}
 	var status apierrors.APIStatus

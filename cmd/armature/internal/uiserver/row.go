@@ -60,7 +60,7 @@ type nodeType struct {
 	Desired int64  `json:"desired"`
 }
 
-// tone is how an object fares, for colours.
+// tone is the state of an object, for colours.
 type tone string
 
 const (
@@ -71,10 +71,10 @@ const (
 	toneQuiet tone = "quiet"
 )
 
-// toneOf says how an object fares.
+// toneOf returns the tone of an object.
 func toneOf(o *diagnose.Object) tone {
 	switch {
-	case diagnose.HasEndedBadly(o):
+	case diagnose.HasFailed(o):
 		return toneBad
 	case diagnose.HasSucceeded(o):
 		return toneGood

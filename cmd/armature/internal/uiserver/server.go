@@ -13,7 +13,7 @@ type Options struct {
 	Assets fs.FS
 	// Version is shown.
 	Version string
-	// Login tells who is there.
+	// Login identifies viewers.
 	Login Login
 	// Kinds are shown beside Armature's own.
 	Kinds []schema.GroupKind

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// pingEvery is how often a stream without news says that it is there, so that a dead connection is noticed.
+	// pingEvery is the interval of pings in an idle stream, so that the page notices a dead connection.
 	pingEvery = 15 * time.Second
 	// writeTimeout is how long a browser may take no bytes before its stream is ended.
 	writeTimeout = 30 * time.Second
@@ -28,7 +28,7 @@ type stream struct {
 	wake    chan struct{}
 	err     error
 	synced  bool
-	// rest is the shortest time until news is looked for again, set by what is expensive. Shorter ones than settle have no effect.
+	// rest is the minimum time until the next update; expensive updates set it. Times below settle have no effect.
 	rest time.Duration
 }
 
@@ -77,7 +77,7 @@ func (s *stream) problem(err error) {
 }
 
 // run sends what a function finds new, whenever the stream is woken, until the browser leaves or the viewer is forgotten.
-func (s *stream) run(v *Viewer, news func() (synced bool)) {
+func (s *stream) run(v *Viewer, update func() (synced bool)) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for s.err == nil {
@@ -89,7 +89,7 @@ func (s *stream) run(v *Viewer, news func() (synced bool)) {
 		case <-ping.C:
 			s.write([]byte(": ping\n\n"))
 		case <-s.wake:
-			if news() && !s.synced {
+			if update() && !s.synced {
 				s.synced = true
 				s.send("synced", struct{}{})
 			}
@@ -103,7 +103,7 @@ func (s *stream) run(v *Viewer, news func() (synced bool)) {
 	}
 }
 
-// source sends the state of a source, if it is news, and ends the stream of a viewer whose session is over.
+// source sends the state of a source if it is new, and ends the stream of a viewer whose session is over.
 func (s *stream) source(state *sourceState) {
 	if state == nil {
 		return

@@ -20,7 +20,7 @@ const (
 	askAgain = 30 * time.Second
 )
 
-// attendance says whether a manager looks at an object that doesn't change: without one, nothing ever will.
+// attendance checks whether a manager works on an object that doesn't change: without one, it never will.
 type attendance struct {
 	ask     func(context.Context) string
 	answers chan string
@@ -48,7 +48,7 @@ func (a *attendance) look(ctx context.Context, now time.Time) {
 	go func() { a.answers <- a.ask(ctx) }()
 }
 
-// keep takes up an answer. One that says the same with another time is no news.
+// keep records a result. One that differs only in its time doesn't count as a change.
 func (a *attendance) keep(absent string) {
 	a.asking = false
 	if a.absent == "" || absent == "" {
@@ -56,7 +56,7 @@ func (a *attendance) keep(absent string) {
 	}
 }
 
-// unattended says that no manager looks at an object; nothing if that can't be found out, since it only helps.
+// unattended returns the finding that no manager works on an object; empty if that can't be found out, since it is only a hint.
 func unattended(ctx context.Context, cluster *connect.Cluster, of *unstructured.Unstructured) string {
 	root := of.DeepCopy()
 	if cluster.Client.Get(ctx, client.ObjectKeyFromObject(of), root) != nil {
@@ -68,7 +68,7 @@ func unattended(ctx context.Context, cluster *connect.Cluster, of *unstructured.
 	}
 	managers, err := leader.Read(ctx, cluster.Client)
 	if err != nil {
-		managers = nil // what has ended tells, too
+		managers = nil // an unrecorded end shows it as well
 	}
 	found := diagnose.Unattended(diagnose.Facts{Now: time.Now(), Root: diagnose.Of(members.Root, nil), Managers: managers})
 	if found == nil {

@@ -1,4 +1,4 @@
-// Package watchcmd is "armature watch": a flow or a job as it runs, live on a terminal, a line for each change elsewhere.
+// Package watchcmd is "armature watch": a flow or a job as it runs, live on a terminal, otherwise a line for each change.
 package watchcmd
 
 import (
@@ -20,8 +20,8 @@ func New() *cobra.Command {
 	kube := connect.Flags()
 	cmd := &cobra.Command{
 		Use:   "watch (KIND/NAME | KIND NAME)",
-		Short: "Watch a flow or a job until it has ended",
-		Long: "Watch a flow or a job until it has ended: its progress, its parts, and the last output of the failed parts. " +
+		Short: "Watch a flow or a job until it ends",
+		Long: "Watch a flow or a job until it ends: its progress, its parts, and the last output of the failed parts. " +
 			`The exit code is 0 if it
 succeeded and 1 if it failed. An invalid spec counts as a failure, because the object can't progress until the spec changes.
 

@@ -9,7 +9,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// daemonPicture shows a DaemonJob with the counts of its nodes, and a row for each node that failed of which the status tells.
+// daemonPicture shows a DaemonJob with the counts of its nodes, and a row for each failed node in its status.
 func daemonPicture(job *v1alpha1.DaemonJob, now time.Time) picture {
 	s := &job.Status
 	p := picture{

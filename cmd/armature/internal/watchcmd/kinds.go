@@ -57,7 +57,7 @@ func find(gvk schema.GroupVersionKind) (kind, error) {
 		}
 		names = append(names, k.name)
 	}
-	return kind{}, fmt.Errorf("a %s can't be watched; these can: %s", gvk.Kind, strings.Join(names, ", "))
+	return kind{}, fmt.Errorf("a %s can't be watched; supported kinds: %s", gvk.Kind, strings.Join(names, ", "))
 }
 
 // completed are the kinds as they are typed.

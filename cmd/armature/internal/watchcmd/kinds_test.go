@@ -175,7 +175,7 @@ func TestKinds(t *testing.T) {
 
 func TestWhatCannotBeWatched(t *testing.T) {
 	_, err := find(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
-	assert.EqualError(t, err, "a ConfigMap can't be watched; these can: JobFlow, DaemonJob, ReplicaJob, MiniCluster, FluxJob")
+	assert.EqualError(t, err, "a ConfigMap can't be watched; supported kinds: JobFlow, DaemonJob, ReplicaJob, MiniCluster, FluxJob")
 	_, err = find(schema.GroupVersionKind{Group: "flow.volcano.sh", Version: "v1alpha1", Kind: "JobFlow"})
 	assert.ErrorContains(t, err, "can't be watched")
 }

@@ -12,23 +12,23 @@ import (
 type lines struct {
 	out io.Writer
 
-	news    map[string]string // what was told of each row last
+	printed map[string]string // the last text of each row
 	state   string
 	problem string
 	told    map[string]bool // the rows whose last lines were shown
 }
 
 func (l *lines) show(p picture, logs tails) {
-	if l.news == nil {
-		l.news, l.told = map[string]string{}, map[string]bool{}
+	if l.printed == nil {
+		l.printed, l.told = map[string]string{}, map[string]bool{}
 	}
 	at := short(p.elapsed)
 	for _, r := range p.rows {
-		news := r.news()
-		if news == l.news[r.name] || (r.state == v1alpha1.FlowPending && l.news[r.name] == "") {
+		text := r.text()
+		if text == l.printed[r.name] || (r.state == v1alpha1.FlowPending && l.printed[r.name] == "") {
 			continue
 		}
-		l.news[r.name] = news
+		l.printed[r.name] = text
 		fmt.Fprintln(l.out, strings.TrimRight(fmt.Sprintf("%5s  %-20s %-8s%s", at, r.name, r.state, detail(r)), " "))
 	}
 	for _, r := range p.rows {
@@ -53,8 +53,8 @@ func (l *lines) show(p picture, logs tails) {
 	}
 }
 
-// news is what is told of a row when it is another than before.
-func (r row) news() string {
+// text is the part of a row whose change prints a line.
+func (r row) text() string {
 	if r.counts {
 		return string(r.state) + " " + r.message
 	}

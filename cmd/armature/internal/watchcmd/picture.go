@@ -47,12 +47,12 @@ type row struct {
 	took    time.Duration // so far, if it hasn't ended
 	started bool
 	message string
-	counts  bool   // the message counts something: each that differs is news
+	counts  bool   // the message has a count: each change prints a line
 	attempt int32  // how often it was tried before
 	pods    string // the label selector of its pods
 }
 
-// tally counts parts by how they fare: those that have succeeded, were skipped, have failed, and run.
+// tally counts parts by state: succeeded, skipped, failed and running.
 type tally struct{ done, skipped, bad, runs, total int }
 
 // String is how many of all have succeeded. What has failed or was skipped is no progress.

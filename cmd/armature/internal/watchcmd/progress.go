@@ -15,7 +15,7 @@ const barWidth = 40
 func (l layout) progressBar(n tally) string {
 	total := max(1, n.total)
 	width := max(5, min(barWidth, l.width-10))
-	// Cells are cut from sums, so that they add up; whatever there is any of has a cell, if there is room.
+	// Cells are cut from sums, so that they add up; each positive number has a cell, if the width allows.
 	at := func(sum int) int { return min(sum, total) * width / total }
 	done := at(n.done)
 	bad := at(n.done+n.bad) - done

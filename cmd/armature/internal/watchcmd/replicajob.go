@@ -71,7 +71,7 @@ func some(n int32, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// sum lists what there is any of.
+// sum lists the counts that are not empty.
 func sum(counts ...string) string {
 	return strings.Join(slices.DeleteFunc(counts, func(s string) bool { return s == "" }), ", ")
 }

@@ -43,7 +43,7 @@ func (s *screen) show(p picture, logs tails) {
 	_, _ = s.out.Write(b.Bytes()) // a terminal that is gone is noticed by the signal
 }
 
-// terminalSize asks anew each time, since windows change.
+// terminalSize asks each time, since windows change.
 func terminalSize(f *os.File) func() (int, int) {
 	return func() (int, int) {
 		width, height, err := term.GetSize(int(f.Fd()))

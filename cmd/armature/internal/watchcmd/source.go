@@ -30,17 +30,17 @@ func (s *source) listWatch(obj client.Object) toolscache.ListerWatcher {
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list := s.list()
-			return list, s.tell(ctx, s.client.List(ctx, list, options(o)))
+			return list, s.report(ctx, s.client.List(ctx, list, options(o)))
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			w, err := s.client.Watch(ctx, s.list(), options(o))
-			return w, s.tell(ctx, err)
+			return w, s.report(ctx, err)
 		},
 	}
 }
 
-// tell tells an error, or that there is none any more, and returns it.
-func (s *source) tell(ctx context.Context, err error) error {
+// report passes on an error, or that there is none any more, and returns it.
+func (s *source) report(ctx context.Context, err error) error {
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return err // a list follows
 	}

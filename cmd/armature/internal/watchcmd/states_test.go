@@ -158,7 +158,7 @@ func whatIsSaid(t *testing.T, name string, u *unstructured.Unstructured, columns
 			cells = append(cells, fmt.Sprintf("%s=%v", c.Name, cell))
 		}
 	}
-	explain := string(found.Verdict)
+	explain := string(found.Phase)
 	if found.Reason != "" {
 		explain += ", " + found.Reason
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// layout is the room for a table.
+// layout is the size of a table.
 type layout struct {
 	width, height int
 	color         bool

@@ -40,7 +40,7 @@ type BackupSpec struct {
 	// +kubebuilder:default="0 3 * * *"
 	// +optional
 	Schedule string `json:"schedule,omitempty"`
-	// Script is what is run. By default it is the image's own command.
+	// Script is the script to run. By default it is the image's own command.
 	// +optional
 	Script string `json:"script,omitempty"`
 }

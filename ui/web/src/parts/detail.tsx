@@ -8,7 +8,7 @@ import type { Explanation, Pod } from "../types.ts";
 import { Age, Empty, State } from "./bits.tsx";
 import { Lines } from "./virtual.tsx";
 
-const verdictTone: Record<string, "good" | "bad" | "run" | "wait"> = {
+const phaseTone: Record<string, "good" | "bad" | "run" | "wait"> = {
   Failed: "bad",
   Blocked: "bad",
   Waiting: "wait",
@@ -20,10 +20,10 @@ const verdictTone: Record<string, "good" | "bad" | "run" | "wait"> = {
 export function Why({ e }: { e?: Explanation }) {
   if (!e) return null;
   return (
-    <section class={`why ${verdictTone[e.verdict ?? ""] ?? "quiet"}`} aria-label="Why">
+    <section class={`why ${phaseTone[e.phase ?? ""] ?? "quiet"}`} aria-label="Why">
       <h3>
-        {e.verdict}
-        {e.reason && e.reason !== e.verdict && <small>{e.reason}</small>}
+        {e.phase}
+        {e.reason && e.reason !== e.phase && <small>{e.reason}</small>}
       </h3>
       {e.message && <p>{e.message}</p>}
       {e.next && (
@@ -42,7 +42,7 @@ export function Why({ e }: { e?: Explanation }) {
           ))}
         </p>
       )}
-      {!!e.others && <p class="path">{e.others} more have the same problem.</p>}
+      {!!e.others && <p class="path">{e.others} more {e.others === 1 ? "object has" : "objects have"} a problem.</p>}
       {e.unread?.map((u) => (
         <p key={u} class="path">
           Without the right to {u}, this may be incomplete.

@@ -117,10 +117,10 @@ function QueueCard({ q }: { q: Queue }) {
       <div class="columns">
         <div hidden={q.hidden}>
           <h3>
-            {plural(q.holding?.length ?? 0, "job")} run{q.holding?.length === 1 ? "s" : ""}
+            {plural(q.admitted?.length ?? 0, "job")} run{q.admitted?.length === 1 ? "s" : ""}
           </h3>
           <ul class="jobs">
-            {q.holding?.slice(0, 200).map((h) => (
+            {q.admitted?.slice(0, 200).map((h) => (
               <li key={h.namespace + "/" + h.name}>
                 <a href={jobHref(h)}>
                   {h.namespace}/{h.name}

@@ -42,21 +42,21 @@ func eventViewOf(u *unstructured.Unstructured) eventView {
 	return v
 }
 
-// told are the events of a namespace, by what they are about: an object may turn out to belong to a family after its events.
-type told struct {
+// eventLog has the events of a namespace by their object, because an object can turn out to belong to a family after its events.
+type eventLog struct {
 	byObject map[types.UID]map[types.UID]eventView
 	places   map[types.UID]types.UID
 	members  map[types.UID]bool
 }
 
-func newTold() *told {
-	return &told{
+func newEventLog() *eventLog {
+	return &eventLog{
 		byObject: map[types.UID]map[types.UID]eventView{}, places: map[types.UID]types.UID{}, members: map[types.UID]bool{},
 	}
 }
 
 // take takes what has changed, and returns the events about members.
-func (t *told) take(c changes[eventView]) (about []eventView) {
+func (t *eventLog) take(c changes[eventView]) (about []eventView) {
 	for _, e := range c.set {
 		if t.byObject[e.of] == nil {
 			t.byObject[e.of] = map[types.UID]eventView{}
@@ -66,7 +66,7 @@ func (t *told) take(c changes[eventView]) (about []eventView) {
 			about = append(about, e)
 		}
 	}
-	for _, uid := range c.gone { // the page keeps what was told
+	for _, uid := range c.gone { // the page keeps earlier events
 		of := t.places[uid]
 		delete(t.byObject[of], uid)
 		if len(t.byObject[of]) == 0 {
@@ -77,8 +77,8 @@ func (t *told) take(c changes[eventView]) (about []eventView) {
 	return about
 }
 
-// join makes an object a member, and returns what was told about it if it wasn't one.
-func (t *told) join(uid types.UID) (about []eventView) {
+// join makes an object a member, and returns its events if it wasn't one.
+func (t *eventLog) join(uid types.UID) (about []eventView) {
 	if uid == "" || t.members[uid] {
 		return nil
 	}
