@@ -17,12 +17,12 @@ import (
 // CrossNamespace allows a child beyond the reach of garbage collection: a cluster-scoped child of a namespaced owner, or a child in
 // another namespace, which its metadata.namespace names. Default: such a child is [ErrMisuse].
 //
-// The child has no owner reference. The label armature.dev/owner-uid and the annotations armature.dev/owner-kind and
-// armature.dev/owner name its owner. They count only if the object's managed fields show that the engine's field manager has set them,
-// or a manager that [Adopt] names as a former one. Any other object of the child's name is [ErrNotOwned], and the builder never prunes
-// it, whatever its labels say. The builder adds the finalizer armature.dev/cleanup to the owner before it creates the first such child.
-// When the owner is deleted, [Builder.Reconcile] and an [Operator] delete these children, wait for them (see [Result].Pending), and then
-// remove the finalizer. If the program no longer runs, someone must remove the finalizer by hand. The builder deletes these children even if the
+// The child has no owner reference. The label armature.dev/owner-uid and the annotations armature.dev/owner-kind and armature.dev/owner
+// name its owner. They count only if the object's managed fields show that the engine's field manager has set them, or a manager that
+// [Adopt] names as a former one. Any other object of the child's name is [ErrNotOwned], and the builder never prunes it, whatever its
+// labels say. The builder adds the finalizer armature.dev/cleanup to the owner before it creates the first such child. When the owner is
+// deleted, [Builder.Reconcile] and an [Operator] delete these children, wait for them (see [Result].Pending), and then remove the
+// finalizer. If the program no longer runs, someone must remove the finalizer by hand. The builder deletes these children even if the
 // owner's deletion orphans its children. It prunes them like others.
 //
 // The program needs the permissions to patch owners, and to list and delete the kind in the whole cluster. A plan should not let an
