@@ -44,18 +44,18 @@ func TestBroken(t *testing.T) {
 	answers := []answer{
 		{"jf/no-image", "", "ImageNotFound", "Pod", toPod, `container main can't start, because its image registry.example.com/nosuch:1 can't be pulled: ImagePullBackOff: Back-off pulling image`},
 		{"jf/full", p.full, "QuotaExceeded", "Job", "JobFlow Job", "a child can't be created: ResourceQuota no-pods is exceeded: requested pods=1, used pods=0, limited to pods=0"},
-		{"jf/no-jobs", p.locked, "Forbidden", "JobFlow", "JobFlow", "system:serviceaccount:armature-system:locked may not create jobs here"},
-		{"jf/huge", "", "RequestTooLarge", "Pod", toPod, "no node takes it: it requests 10k cpu, and the largest of the 1 node it could run on, minikube, has"},
+		{"jf/no-jobs", p.locked, "Forbidden", "JobFlow", "JobFlow", "system:serviceaccount:armature-system:locked has no permission to create jobs"},
+		{"jf/huge", "", "RequestTooLarge", "Pod", toPod, "no node is large enough: it requests 10k cpu, and the largest of the 1 matching node, minikube, has"},
 		{"jf/nowhere", "", "NoNodeMatches", "Pod", toPod, "its nodeSelector disk=ssd matches none of the cluster's 6 nodes"},
-		{"jf/cordoned", "", "NodeCordoned", "Pod", toPod, "of the 1 node it could run on, fake-0 is cordoned"},
+		{"jf/cordoned", "", "NodeCordoned", "Pod", toPod, "of the 1 matching node, fake-0 is cordoned"},
 		{"jf/tainted", "", "TaintNotTolerated", "Pod", toPod, "fake-1 has the taint dedicated=others:NoSchedule, which it doesn't tolerate"},
 		{"jf/ill-node", "", "NodeNotReady", "Pod", toPod, "its node ill isn't ready: container runtime network not ready"},
 		{"jf/no-template", "", "JobTemplateNotFound", "JobFlow", "JobFlow", `waits for JobTemplate "nosuch"`},
 		{"jf/no-secret", "", "SecretMissing", "Pod", toPod, "variable TOKEN of container main needs the Secret nosuch, which doesn't exist"},
 		{"jf/no-configmap", "", "ConfigMapMissing", "Pod", toPod, "its volume config needs the ConfigMap nosuch, which doesn't exist"},
 		{"jf/no-key", "", "ConfigError", "Pod", toPod, "container main can't be configured"},
-		{"jf/policy", "", "Denied", "JobFlow", "JobFlow", "denies it: Jobs need a cost centre"},
-		{"jf/webhook", "", "Denied", "Job", "JobFlow Job", "admission webhook webhook.example.com denies it: images must be signed"},
+		{"jf/policy", "", "Denied", "JobFlow", "JobFlow", "denied it: Jobs need a cost centre"},
+		{"jf/webhook", "", "Denied", "Job", "JobFlow Job", "admission webhook webhook.example.com denied it: images must be signed"},
 		{"jf/webhook-down", "", "WebhookUnavailable", "Job", "JobFlow Job", "admission webhook nobody.example.com doesn't answer"},
 		{"jf/foreign", "", "NotOwned", "JobFlow", "JobFlow", "an object that it needs exists and belongs to another owner: apply Job.batch"},
 		{"jf/no-account", "", "ServiceAccountMissing", "Job", "JobFlow Job", "there is no ServiceAccount nosuch"},
@@ -122,7 +122,7 @@ func TestBroken(t *testing.T) {
 		found, code := explain(t, p.Namespace, "fj/queue-full", func(f finding) bool { return f.Reason == "WaitingForQuota" })
 		assert.Equal(t, "Waiting", found.Phase, "%+v", found)
 		assert.Zero(t, code, "nothing is wrong")
-		assert.Contains(t, found.Message, "it waits in the queue at position 1 of the queue: it needs 1 miniClusters")
+		assert.Contains(t, found.Message, "it waits in the queue at position 1: it needs 1 miniClusters")
 	})
 	t.Run("output", p.testOutput)
 }

@@ -105,7 +105,7 @@ func TestDiagnose(t *testing.T) {
 		"a full node":                   {Facts{Root: makePod("p", pending(nil)), Nodes: oneNode}, Blocked, "Unschedulable", "Pod/p", "0/1 nodes are available: 1 Insufficient cpu."},
 		"who may not read nodes":        {Facts{Root: makePod("p", pending(nil))}, Blocked, "Unschedulable", "Pod/p", "0/1 nodes are available"},
 		"no nodes":                      {Facts{Root: makePod("p", pending(nil)), Nodes: []corev1.Node{}}, Blocked, "NoNodes", "Pod/p", "the cluster has no nodes"},
-		"a cordoned and a tainted node": {Facts{Root: makePod("p", pending(nil)), Nodes: []corev1.Node{makeNode("a", cordon), makeNode("b", taint)}}, Blocked, "TaintNotTolerated", "Pod/p", "of 2 nodes that match, a is cordoned; b has the taint dedicated:NoSchedule"},
+		"a cordoned and a tainted node": {Facts{Root: makePod("p", pending(nil)), Nodes: []corev1.Node{makeNode("a", cordon), makeNode("b", taint)}}, Blocked, "TaintNotTolerated", "Pod/p", "of the 2 matching nodes, a is cordoned; b has the taint dedicated:NoSchedule"},
 		"the node is gone":              {Facts{Root: makePod("p", nil), Nodes: []corev1.Node{makeNode("m", nil)}}, Blocked, "NodeLost", "Pod/p", "its node n doesn't exist"},
 		"evicted": {Facts{Root: makePod("p", func(p *corev1.Pod) {
 			p.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory."}

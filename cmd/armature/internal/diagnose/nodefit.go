@@ -58,7 +58,7 @@ func (s subject) noNodeFits(pod *corev1.Pod) *Finding {
 	if len(unready) > 0 {
 		reason, why = "NodeNotReady", append(why, isAre(unready, "not ready"))
 	}
-	return blocked(reason, "no node is available: of %s that match, %s", count(len(matching), "node"), strings.Join(why, "; ")).
+	return blocked(reason, "no node is available: of the %s, %s", count(len(matching), "matching node"), strings.Join(why, "; ")).
 		do("%s", map[string]string{
 			"NodeCordoned":      "kubectl uncordon " + strings.Join(cordoned[:min(1, len(cordoned))], "") + ", when its maintenance is over",
 			"TaintNotTolerated": "add a toleration for the taint to the pod template, or remove the taint: kubectl taint nodes ... " + taint + "-",
@@ -148,8 +148,8 @@ func tooBig(pod *corev1.Pod, nodes []*corev1.Node) *Finding {
 			}
 		}
 		if most := largest[name]; wants.Cmp(most) > 0 {
-			return blocked("RequestTooLarge", "no node is large enough: it requests %s %s, and the largest of %s that match, %s, has %s",
-				wants.String(), name, count(len(nodes), "node"), node, most.String()).
+			return blocked("RequestTooLarge", "no node is large enough: it requests %s %s, and the largest of the %s, %s, has %s",
+				wants.String(), name, count(len(nodes), "matching node"), node, most.String()).
 				do("request less in the pod template, or add a larger node")
 		}
 	}
