@@ -43,7 +43,10 @@ func init() {
 		r reconcile.Reconciler, indexer client.FieldIndexer,
 	) (func(context.Context, client.Object, client.Object) []reconcile.Request, error) {
 		if hooked, ok := r.(waking); ok {
-			return hooked.wakes, hooked.indexWatches(indexer)
+			owners := hooked.controllers() // once, because a client may take long to make its RESTMapper
+			return func(ctx context.Context, before, after client.Object) []reconcile.Request {
+				return hooked.wakes(ctx, before, after, owners)
+			}, hooked.indexWatches(indexer)
 		}
 		return nil, nil
 	}
@@ -60,7 +63,8 @@ type testable interface {
 
 // waking is a reconciler of any type.
 type waking interface {
-	wakes(ctx context.Context, before, after client.Object) []reconcile.Request
+	controllers() handler.EventHandler
+	wakes(ctx context.Context, before, after client.Object, owners handler.EventHandler) []reconcile.Request
 	indexWatches(indexer client.FieldIndexer) error
 }
 
@@ -141,7 +145,7 @@ func (r *reconciler[T]) indexWatches(indexer client.FieldIndexer) error {
 
 // wakes returns the requests that an event of an object enqueues, by the sources that Complete gives to the manager. before is nil for a
 // created object, after for a deleted one.
-func (r *reconciler[T]) wakes(ctx context.Context, before, after client.Object) []reconcile.Request {
+func (r *reconciler[T]) wakes(ctx context.Context, before, after client.Object, owners handler.EventHandler) []reconcile.Request {
 	q := &queued{}
 	obj := after
 	if obj == nil {
@@ -158,7 +162,7 @@ func (r *reconciler[T]) wakes(ctx context.Context, before, after client.Object) 
 	}
 	for _, side := range []client.Object{before, after} {
 		if side != nil {
-			r.wakesOwner(ctx, q, gk, side)
+			r.wakesOwner(ctx, q, gk, side, owners)
 		}
 	}
 	for _, w := range r.watches {
@@ -177,8 +181,14 @@ func (r *reconciler[T]) wakes(ctx context.Context, before, after client.Object) 
 	return q.requests
 }
 
+// controllers returns the handler that enqueues the owner that controls an object.
+func (r *reconciler[T]) controllers() handler.EventHandler {
+	c := r.engine.client
+	return handler.EnqueueRequestForOwner(c.Scheme(), c.RESTMapper(), newOwner[T](), handler.OnlyControllerOwner())
+}
+
 // wakesOwner enqueues the owner of a child of an owned kind.
-func (r *reconciler[T]) wakesOwner(ctx context.Context, q *queued, gk schema.GroupKind, obj client.Object) {
+func (r *reconciler[T]) wakesOwner(ctx context.Context, q *queued, gk schema.GroupKind, obj client.Object, owners handler.EventHandler) {
 	for _, k := range r.crossNamespace {
 		if k.GVK.GroupKind() == gk {
 			for _, request := range sources.CrossNamespaceOwner(r.owner.GVK.GroupKind())(ctx, obj) {
@@ -186,8 +196,6 @@ func (r *reconciler[T]) wakesOwner(ctx context.Context, q *queued, gk schema.Gro
 			}
 		}
 	}
-	owners := handler.EnqueueRequestForOwner(
-		r.engine.client.Scheme(), r.engine.client.RESTMapper(), newOwner[T](), handler.OnlyControllerOwner())
 	for _, k := range r.owned.Load().kinds {
 		if k.GVK.GroupKind() == gk {
 			owners.Generic(ctx, event.GenericEvent{Object: obj}, q)

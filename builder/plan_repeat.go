@@ -24,17 +24,18 @@ func (r *reconciler[T]) checkRepeated(ctx context.Context, owner T, view View, p
 		again, err := callPlan(ctx, r.plan, owner, view)
 		return checked(again), err == nil && ctx.Err() == nil
 	}
+	later, ok := after(time.Second)
+	if !ok || !plancheck.Differ(owner, first, later) {
+		return nil
+	}
+	// Something differs: because of the time, which it may, but not each second; or in any case.
 	second, ok := after(0)
-	if !ok {
+	evenLater, okLater := after(2 * time.Second)
+	if !ok || !okLater {
 		return nil
 	}
 	if err := plancheck.Repeated(owner, first, second); err != nil {
 		return err
-	}
-	later, ok := after(time.Second)
-	evenLater, okLater := after(2 * time.Second)
-	if !ok || !okLater {
-		return nil
 	}
 	return plancheck.Timeless(owner, first, later, evenLater)
 }

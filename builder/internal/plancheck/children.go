@@ -61,6 +61,11 @@ func Existing(owner client.Object, children []Child, observed iter.Seq[client.Ob
 	})
 }
 
+// Differ reports whether two calls of a plan returned different children.
+func Differ(owner client.Object, first, second []Child) bool {
+	return len(differences(owner, first, second)) > 0
+}
+
 // Repeated returns an error for a child that a second call of the plan, with the same arguments, returned otherwise.
 func Repeated(owner client.Object, first, second []Child) error {
 	found := differences(owner, first, second)

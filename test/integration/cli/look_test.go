@@ -116,7 +116,7 @@ func TestQueue(t *testing.T) {
 	assert.Regexp(t, `\n  RESOURCE +QUOTA +USED +FREE\n  miniClusters +1 +1 +0\n  pods +4 +1 +3\n`, out)
 	assert.Regexp(t, `\n  ADMITTED +STATE +PODS +SINCE\n  `+p.Namespace+`/one +Starting +1 +\d+s\n`, out)
 	assert.Regexp(t, `\n  1 +`+p.Namespace+`/two +\d+s +WaitingForQuota: it requests 1 MiniCluster; the free quota of queue`, out)
-	assert.Regexp(t, `\n  - +`+p.Namespace+`/large +\d+s +ExceedsMaximumQuota: it needs 9 pods`, out)
+	assert.Regexp(t, `\n  - +`+p.Namespace+`/large +\d+s +ExceedsMaximumQuota: it requests 9 pods`, out)
 	assert.Contains(t, p.succeeds("queue"), "FluxSetup/nosuch-"+p.Namespace+"  doesn't exist  0 admitted, 1 waiting\n")
 	assert.Contains(t, p.succeeds("queue", p.Namespace, "-o", "wide"), "cpu=10k")
 	assert.Equal(t, "fluxsetup.api.practice.com/"+p.Namespace+"\n", p.succeeds("queue", p.Namespace, "-o", "name"))

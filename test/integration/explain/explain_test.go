@@ -122,7 +122,7 @@ func TestBroken(t *testing.T) {
 		found, code := explain(t, p.Namespace, "fj/queue-full", func(f finding) bool { return f.Reason == "WaitingForQuota" })
 		assert.Equal(t, "Waiting", found.Phase, "%+v", found)
 		assert.Zero(t, code, "nothing is wrong")
-		assert.Contains(t, found.Message, "it waits in the queue at position 1: it needs 1 miniClusters")
+		assert.Contains(t, found.Message, "it waits in the queue at position 1: it requests 1 MiniCluster")
 	})
 	t.Run("output", p.testOutput)
 }

@@ -32,7 +32,7 @@ func TestResourcesCountAndWhatCanNeverRunIsTold(t *testing.T) {
 		}
 	}
 	p.submit("huge", "true", cpu("200m", 2))
-	assert.Contains(t, p.waitReason("huge", v1alpha1.ReasonExceedsMaximumQuota).Status.Conditions[1].Message, "it needs 400m cpu")
+	assert.Contains(t, p.waitReason("huge", v1alpha1.ReasonExceedsMaximumQuota).Status.Conditions[1].Message, "it requests 400m cpu")
 	p.submit("wide", "true", cpu("1m", 4))
 	p.waitReason("wide", v1alpha1.ReasonExceedsMaximumQuota)
 	p.submit("a", forever, cpu("100m", 2))
