@@ -25,8 +25,10 @@ import (
 // doesn't own, a child without a name, in another namespace, or twice, an invalid option of a child, a status that isn't a copy of the
 // owner's, a negative time, or a condition or an event that the API server would refuse.
 //
-// The builder calls the function a second time in every pass of a test, and in one of 64 passes of a manager. The plan is invalid if a
-// child then differs, except one with [CreateOnly] or [Ignore]: the builder would write it in each pass.
+// The builder calls the function a second time in every pass of a test, and in one of 64 passes of a manager, with a later View.Now. If a
+// child differs, two more calls show why: the plan is invalid if the child differs for the same arguments, or each second, except one with
+// [CreateOnly] or [Ignore], because the builder would write it in each pass. In a manager only children that exist count, so that what a
+// plan makes up for a new child, and then reads from the view, is no error there.
 type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 
 // Plan is the decision of a [PlanFunc]. The zero value changes nothing.

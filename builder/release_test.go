@@ -78,8 +78,8 @@ func (f *fleet) starts(p program) {
 }
 
 func operatorOf(p program, c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
-	op := builder.NewOperator[*v1alpha1.JobFlow](nil, "flow").Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.ReplicationController{}).
-		Owns(&corev1.Secret{}).Owns(&batchv1.Job{}).
+	op := builder.NewOperator[*v1alpha1.JobFlow](nil, "flow").Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.ReplicationController{}).Owns(&corev1.Secret{}).Owns(&batchv1.Job{}).
 		Owns(&appsv1.ControllerRevision{}).Plan(func(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobFlow] {
 		labels := map[string]string{"app": flow.Name}
 		plan := builder.Plan[*v1alpha1.JobFlow]{Report: true, PruneAll: true, Children: []builder.Child{

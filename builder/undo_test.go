@@ -162,11 +162,12 @@ func TestHarmlessChangesKeepNothing(t *testing.T) {
 // Fewer replicas disrupt whatever has them, as a preview says.
 func TestFewerReplicasOfAnyKindAreUndone(t *testing.T) {
 	of := func(replicas int32) program {
-		return program{build: fmt.Sprint(replicas), image: "web:1", keeps: true, more: func(_ *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow]) {
+		controller := func(_ *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow]) {
 			plan.Children = append(plan.Children, builder.Want(&corev1.ReplicationController{
 				ObjectMeta: metav1.ObjectMeta{Name: "legacy"}, Spec: corev1.ReplicationControllerSpec{Replicas: &replicas},
 			}))
-		}}
+		}
+		return program{build: fmt.Sprint(replicas), image: "web:1", keeps: true, more: controller}
 	}
 	f := newFleet(t, "a")
 	f.installs(of(3))
