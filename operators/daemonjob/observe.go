@@ -177,12 +177,12 @@ func (o *observed) addRun(r run, result outcome.Outcome) {
 // findRefused finds the first node, by name, whose Job has no pod because the API server refuses it.
 func (o *observed) findRefused(refused *refusal.Refusals) {
 	for _, r := range o.running {
-		reason := refused.Why(r.job)
+		reason := refused.Reason(r.job)
 		if reason != "" && (o.refused == nil || r.node < o.refused.node) {
 			o.refused = &blocker{r.node, reason}
 		}
 	}
-	o.requeueAfter = lifecycle.Soonest(o.requeueAfter, refused.Again())
+	o.requeueAfter = lifecycle.Soonest(o.requeueAfter, refused.RequeueAfter())
 }
 
 // stopRunning counts the nodes whose Jobs haven't ended as failed. The next pass deletes these Jobs, once the status records

@@ -248,23 +248,23 @@ func (p *pass) startedWithSameDependencies(o *observed, i int) bool {
 
 // findRefused finds the nodes whose Jobs have no pods because the API server refuses them, of a node with items the first one.
 func (p *pass) findRefused(o *observed) {
-	refused, why := refusal.Of(p.view), map[int]string{}
+	refused, reasons := refusal.Of(p.view), map[int]string{}
 	for i, job := range o.jobs {
 		if job != nil && p.States[i] == record.Running {
-			if words := refused.Why(job); words != "" {
-				why[i] = words
+			if reason := refused.Reason(job); reason != "" {
+				reasons[i] = reason
 			}
 		}
 	}
 	first := map[int]int{}
 	for key, job := range o.itemJobs {
-		words := refused.Why(job)
-		if item, ok := first[key.node]; words != "" && (!ok || key.item < item) {
-			first[key.node], why[key.node] = key.item, words
+		reason := refused.Reason(job)
+		if item, ok := first[key.node]; reason != "" && (!ok || key.item < item) {
+			first[key.node], reasons[key.node] = key.item, reason
 		}
 	}
-	for _, i := range slices.Sorted(maps.Keys(why)) {
-		p.blockers = append(p.blockers, blocker{p.nameOf(i), v1alpha1.ReasonPodsRefused, "has no pods, since they are refused: " + why[i]})
+	for _, i := range slices.Sorted(maps.Keys(reasons)) {
+		p.blockers = append(p.blockers, blocker{p.nameOf(i), v1alpha1.ReasonPodsRefused, "has no pods, since they are refused: " + reasons[i]})
 	}
-	p.requeueIn(refused.Again())
+	p.requeueIn(refused.RequeueAfter())
 }

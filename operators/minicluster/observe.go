@@ -51,7 +51,7 @@ func (p *pass) observe(view builder.View) *observed {
 		}
 	})
 	refused := refusal.Of(view)
-	o.refused, o.requeueAfter = refused.Why(o.job), refused.Again()
+	o.refused, o.requeueAfter = refused.Reason(o.job), refused.RequeueAfter()
 	return o
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -63,14 +62,13 @@ func failedCreate(uid, note string, second int) eventsv1.Event {
 
 const refused = `Error creating: pods "j-x7x2k" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true`
 
-// why runs a look, and says what a plan would know of a Job then.
-func why(t *testing.T, s *spaces, job *batchv1.Job, now time.Time) (string, time.Duration) {
+// reason returns what a plan gets about a Job.
+func reason(t *testing.T, c *cache, job *batchv1.Job, now time.Time) (string, time.Duration) {
 	t.Helper()
 	view := buildertest.NewView(now, job)
-	found, err := s.sense(t.Context(), "team", view)
-	require.NoError(t, err)
+	found := c.find(t.Context(), "team", view)
 	r := Of(buildertest.WithExternal(view, found))
-	return r.Why(job), r.Again()
+	return r.Reason(job), r.RequeueAfter()
 }
 
 func TestWhyAJobHasNoPods(t *testing.T) {
@@ -78,31 +76,31 @@ func TestWhyAJobHasNoPods(t *testing.T) {
 		failedCreate("other-uid", "Error creating: other", 9),
 		failedCreate("j-uid", refused, 3), failedCreate("j-uid", "Error creating: an older one", 1),
 	}}
-	s := newSpaces(e)
-	said, again := why(t, s, makeJob(), after(4))
+	c := newCache(e)
+	said, again := reason(t, c, makeJob(), after(4))
 	assert.Empty(t, said, "it may be about to have one")
 	assert.Equal(t, time.Second, again)
 	assert.Zero(t, e.asked)
 
-	said, again = why(t, s, makeJob(), after(5))
+	said, again = reason(t, c, makeJob(), after(5))
 	assert.Equal(t, `violates PodSecurity "restricted:latest": runAsNonRoot != true`, said, "without the name of the pod, another one each time")
 	assert.Equal(t, 5*time.Second, again)
-	said, again = why(t, s, makeJob(), after(14))
+	said, again = reason(t, c, makeJob(), after(14))
 	assert.NotEmpty(t, said)
 	assert.Equal(t, 6*time.Second, again)
 	assert.Equal(t, 1, e.asked, "once in a while for all Jobs of a namespace")
 
 	e.items = nil
-	said, _ = why(t, s, makeJob(), after(20))
+	said, _ = reason(t, c, makeJob(), after(20))
 	assert.Empty(t, said)
-	_, again = why(t, s, makeJob(), after(10000))
+	_, again = reason(t, c, makeJob(), after(10000))
 	assert.Equal(t, 3, e.asked)
-	assert.LessOrEqual(t, again, longest)
+	assert.LessOrEqual(t, again, maxDelay)
 
 	e.items, e.err = []eventsv1.Event{failedCreate("j-uid", "no", 1)}, errors.New("forbidden")
-	said, _ = why(t, s, makeJob(), after(20000))
+	said, _ = reason(t, c, makeJob(), after(20000))
 	assert.Empty(t, said, "an error is no reason not to go on")
-	_, _ = why(t, s, makeJob(), after(20001))
+	_, _ = reason(t, c, makeJob(), after(20001))
 	assert.Equal(t, 4, e.asked, "nor one to ask all the time")
 }
 
@@ -114,14 +112,14 @@ func TestOnlyJobsWithoutPodsAreAskedAbout(t *testing.T) {
 		"terminating": func(j *batchv1.Job) { j.Status.Terminating = ptr.To[int32](1) },
 		"suspended":   func(j *batchv1.Job) { j.Spec.Suspend = new(true) },
 		"no pods":     func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) },
-		"unseen":      func(j *batchv1.Job) { j.Status.StartTime = nil },
+		"not started": func(j *batchv1.Job) { j.Status.StartTime = nil },
 		"ended":       func(j *batchv1.Job) { j.Status.CompletionTime = j.Status.StartTime },
 		"ending":      func(j *batchv1.Job) { j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget}} },
 		"deleted":     func(j *batchv1.Job) { j.DeletionTimestamp = j.Status.StartTime },
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &events{items: []eventsv1.Event{failedCreate("j-uid", refused, 3)}}
-			said, again := why(t, newSpaces(e), makeJob(change), after(60))
+			said, again := reason(t, newCache(e), makeJob(change), after(60))
 			assert.Empty(t, said)
 			assert.Zero(t, again)
 			assert.Zero(t, e.asked)
@@ -129,9 +127,9 @@ func TestOnlyJobsWithoutPodsAreAskedAbout(t *testing.T) {
 	}
 }
 
-func TestWordsAreBounded(t *testing.T) {
+func TestReasonsAreBounded(t *testing.T) {
 	e := &events{items: []eventsv1.Event{failedCreate("j-uid", strings.Repeat("x", 10000), 3)}}
-	said, _ := why(t, newSpaces(e), makeJob(), after(60))
+	said, _ := reason(t, newCache(e), makeJob(), after(60))
 	assert.NotEmpty(t, said)
-	assert.LessOrEqual(t, len(said), maxWords)
+	assert.LessOrEqual(t, len(said), maxReason)
 }

@@ -2,6 +2,7 @@ package refusal
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -18,104 +20,101 @@ import (
 )
 
 const (
-	// freshness is how long what was found out about a namespace serves all its owners.
+	// freshness is how long the reasons in a namespace serve all its owners.
 	freshness = 10 * time.Second
-	// listTimeout is how long a list of events may take.
+	// listTimeout limits the time of a list of events.
 	listTimeout = 5 * time.Second
-	// maxSpaces and maxEvents bound what is remembered: 256 namespaces, 200 events of each.
-	maxSpaces, maxEvents = 256, 200
-	// maxWords bounds what is remembered of an event, in bytes.
-	maxWords = 512
+	// maxNamespaces and maxEvents limit the cache: 256 namespaces, 200 events of each.
+	maxNamespaces, maxEvents = 256, 200
+	// maxReason limits a reason, in bytes.
+	maxReason = 512
 )
 
 // refusedPods selects the events of Jobs whose pods are refused.
 var refusedPods = fields.AndSelectors(
 	fields.OneTermEqualSelector("reason", "FailedCreate"), fields.OneTermEqualSelector("regarding.kind", "Job"))
 
+// prefix is the part of an event's note before the reason. It has the pod's name, another one for each attempt to create it.
+var prefix = regexp.MustCompile(`^Error creating: (pods "[^"]*" is forbidden: )?`)
+
 // External returns the function of an operator whose owners have Jobs, for [builder.Operator.External]. Without a manager (nil) it finds
-// nothing. The manager must be allowed to list the events of events.k8s.io; if it isn't, or the API server doesn't answer,
-// nothing is known, and the pass goes on.
+// nothing. The manager must be allowed to list the events of events.k8s.io; if it isn't, or the API server doesn't answer, the reasons
+// are unknown, and the pass continues.
 func External[T client.Object](mgr manager.Manager) func(context.Context, T, builder.View) (any, error) {
 	if mgr == nil {
-		return func(context.Context, T, builder.View) (any, error) { return known(nil), nil }
+		return func(context.Context, T, builder.View) (any, error) { return reasons(nil), nil }
 	}
-	s := newSpaces(mgr.GetAPIReader())
-	return func(ctx context.Context, owner T, seen builder.View) (any, error) {
-		return s.sense(ctx, owner.GetNamespace(), seen)
+	c := newCache(mgr.GetAPIReader())
+	return func(ctx context.Context, owner T, view builder.View) (any, error) {
+		return c.find(ctx, owner.GetNamespace(), view), nil
 	}
 }
 
-// spaces is what is known of namespaces.
-type spaces struct {
+// cache has the reasons of the last list of each namespace.
+type cache struct {
 	reader client.Reader
 	mu     sync.Mutex
-	all    *lru.Cache[string, space] // by namespace
+	recent *lru.Cache[string, entry] // by namespace
 }
 
-func newSpaces(reader client.Reader) *spaces {
-	all, _ := lru.New[string, space](maxSpaces) // fails only for a size below 1
-	return &spaces{reader: reader, all: all}
+// entry is what a list has found. It isn't changed.
+type entry struct {
+	listed  time.Time
+	reasons reasons
 }
 
-// space is what was found in a namespace. It isn't changed any more.
-type space struct {
-	asked time.Time
-	found known
+func newCache(reader client.Reader) *cache {
+	recent, _ := lru.New[string, entry](maxNamespaces) // fails only for a size below 1
+	return &cache{reader: reader, recent: recent}
 }
 
-// sense returns what is known of an owner's Jobs, as a known: it asks only if one of them is without pods for too long.
-func (s *spaces) sense(ctx context.Context, namespace string, seen builder.View) (any, error) {
-	due := func(job *batchv1.Job) bool { return isDue(job, seen.Now) }
-	if !slices.ContainsFunc(builder.Owned[*batchv1.Job](seen), due) {
-		return known(nil), nil
+// find returns the reasons of an owner's Jobs. It lists events only if one of the Jobs has been without pods for too long.
+func (c *cache) find(ctx context.Context, namespace string, view builder.View) reasons {
+	due := func(job *batchv1.Job) bool { return isDue(job, view.Now) }
+	if !slices.ContainsFunc(builder.Owned[*batchv1.Job](view), due) {
+		return nil
 	}
-	return s.of(ctx, namespace, seen.Now), nil
-}
-
-// of returns why Jobs of a namespace have no pods. While one worker asks the API server, the others have what was known before.
-func (s *spaces) of(ctx context.Context, namespace string, now time.Time) known {
-	s.mu.Lock()
-	before, ok := s.all.Get(namespace)
-	if ok && now.Sub(before.asked) < freshness {
-		s.mu.Unlock()
-		return before.found
+	c.mu.Lock()
+	last, ok := c.recent.Get(namespace)
+	if ok && view.Now.Sub(last.listed) < freshness {
+		c.mu.Unlock()
+		return last.reasons
 	}
-	s.all.Add(namespace, space{asked: now, found: before.found})
-	s.mu.Unlock()
+	c.recent.Add(namespace, entry{view.Now, last.reasons}) // what other workers get while this one lists
+	c.mu.Unlock()
 
-	found, err := s.list(ctx, namespace)
+	found, err := c.list(ctx, namespace)
 	if err != nil {
-		return before.found
+		return last.reasons
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all.Add(namespace, space{asked: now, found: found})
+	c.recent.Add(namespace, entry{view.Now, found})
 	return found
 }
 
-func (s *spaces) list(ctx context.Context, namespace string) (known, error) {
+// list returns the reason in the last event of each Job.
+func (c *cache) list(ctx context.Context, namespace string) (reasons, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	var list eventsv1.EventList
-	err := s.reader.List(ctx, &list, client.InNamespace(namespace), client.Limit(maxEvents),
+	err := c.reader.List(ctx, &list, client.InNamespace(namespace), client.Limit(maxEvents),
 		client.MatchingFieldsSelector{Selector: refusedPods})
 	if err != nil {
 		return nil, err
 	}
-	found, latest := known{}, map[string]time.Time{}
+	found, latest := reasons{}, map[types.UID]time.Time{}
 	for i := range list.Items {
 		e := &list.Items[i]
-		uid, at := e.Regarding.UID, lastSeen(e)
-		if _, ok := found[uid]; ok && !at.After(latest[string(uid)]) {
+		job, at := e.Regarding.UID, lastTime(e)
+		if _, ok := found[job]; ok && !at.After(latest[job]) {
 			continue
 		}
-		found[uid], latest[string(uid)] = message.Cut(words(e.Note), maxWords), at
+		found[job], latest[job] = message.Cut(prefix.ReplaceAllString(e.Note, ""), maxReason), at
 	}
 	return found, nil
 }
 
-// lastSeen is when an event happened for the last time, whichever recorder made it.
-func lastSeen(e *eventsv1.Event) time.Time {
+// lastTime returns when an event happened for the last time, whichever recorder made it.
+func lastTime(e *eventsv1.Event) time.Time {
 	switch {
 	case e.Series != nil:
 		return e.Series.LastObservedTime.Time
