@@ -40,7 +40,7 @@ func (p *pass) changeJob(plan *builder.Plan[*v1alpha1.MiniCluster], o *observed,
 		if o.isStill() { // no two pods ever have the same name in DNS
 			remove()
 		}
-	case actionHold:
+	case actionAwaitResume:
 		switch {
 		case d.invalid != "" || !p.isAtRest() || !o.isStopped(): // former pods would be taken for new ones
 		case p.isSpoiled(o.job):

@@ -25,17 +25,17 @@ type decision struct {
 type action int
 
 const (
-	actionWithhold action = iota // an invalid spec doesn't start
-	actionWithdraw               // a suspended cluster has no Job
-	actionStart                  // the Job is created, once everything that its pods need exists
-	actionAwait                  // nothing is created until a terminating Job is gone, or the spec is valid
-	actionReplace                // the Job of the former start is deleted, once its pods have stopped
-	actionHold                   // the Job is suspended
-	actionSuspend                // the running Job is suspended
-	actionRun                    // the Job runs
-	actionRestart                // another start is recorded
-	actionSucceed                // the end is recorded
-	actionFail                   // the end is recorded
+	actionWithhold    action = iota // an invalid spec doesn't start
+	actionWithdraw                  // a suspended cluster has no Job
+	actionStart                     // the Job is created, once everything that its pods need exists
+	actionAwait                     // nothing is created until a terminating Job is gone, or the spec is valid
+	actionReplace                   // the Job of the former start is deleted, once its pods have stopped
+	actionAwaitResume               // the Job is suspended, until it can be resumed
+	actionSuspend                   // the running Job is suspended
+	actionRun                       // the Job runs
+	actionRestart                   // another start is recorded
+	actionSucceed                   // the end is recorded
+	actionFail                      // the end is recorded
 )
 
 func (d decision) ends() bool { return d.action == actionSucceed || d.action == actionFail }
@@ -73,7 +73,7 @@ func (p *pass) decide(o *observed) decision {
 		}
 		return p.restartOrFail(d, p.blame(failureOf(p.c, o), o, d.failedWorker))
 	case isSuspended(job):
-		d.action = actionHold
+		d.action = actionAwaitResume
 	case p.c.Spec.Suspend:
 		d.action = actionSuspend
 	default:
@@ -89,7 +89,7 @@ func (p *pass) decideRun(o *observed, d decision) decision {
 		failed := p.failedWorkers(o, p.startTime(o))
 		d.failedWorker = p.lastFailedWorker(failed)
 		if !d.stopsLeader {
-			d.givesUp = p.hopeless(o, failed)
+			d.givesUp = p.infeasible(o, failed)
 		}
 	}
 	return d

@@ -85,7 +85,7 @@ func (p *pass) requeueAfter(o *observed, d decision, s *v1alpha1.MiniClusterStat
 	switch {
 	case d.action == actionRestart || d.ends():
 		return lifecycle.Soon
-	case (d.action == actionWithdraw || d.action == actionHold) && o.job != nil && o.job.DeletionTimestamp == nil && !p.isAtRest():
+	case (d.action == actionWithdraw || d.action == actionAwaitResume) && o.job != nil && o.job.DeletionTimestamp == nil && !p.isAtRest():
 		return lifecycle.Soon
 	case d.action == actionAwait && o.job == nil:
 		return p.deadline().Left

@@ -23,7 +23,7 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.MiniClusterStatus {
 		p.conditions(s).RemoveInvalid()
 	}
 	switch d.action {
-	case actionWithhold, actionWithdraw, actionHold:
+	case actionWithhold, actionWithdraw, actionAwaitResume:
 		p.setAtRest(s, d)
 	case actionStart:
 		if isQueued(p.c) {

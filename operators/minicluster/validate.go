@@ -78,7 +78,7 @@ func validateSizes(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateContainers looks at what concerns all containers, and sidecars and services.
+// validateContainers validates what concerns all containers, and sidecars and services.
 func validateContainers(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 	path := spec.Child("containers")
 	at, _ := worker(c)
@@ -158,7 +158,7 @@ func validateVariables(variables map[string]string, path *field.Path) field.Erro
 	return errs
 }
 
-// validateBeside looks at a sidecar or service.
+// validateBeside validates a sidecar or service.
 func validateBeside(s *v1alpha1.MiniClusterContainer, path *field.Path) field.ErrorList {
 	const does = "it is for the container that does the work, the one with runFlux"
 	errs := forbidden(path, map[string]bool{
@@ -194,7 +194,7 @@ func validatePod(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateOwnLabels looks for labels that would have no effect, since the operator or the Job controller sets them.
+// validateOwnLabels refuses labels that would have no effect, because the operator or the Job controller sets them.
 func validateOwnLabels(labels map[string]string, path *field.Path) field.ErrorList {
 	own := []string{LabelMiniCluster, LabelUID, LabelAttempt, LabelRole, wellknown.LabelManagedBy, "job-name", "controller-uid"}
 	var errs field.ErrorList

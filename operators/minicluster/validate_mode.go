@@ -11,7 +11,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// validateMode looks at what the way of doing the work leaves without effect.
+// validateMode refuses fields that have no effect in the mode of the work.
 func validateMode(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer, spec *field.Path) field.ErrorList {
 	at, _ := worker(c)
 	container := spec.Child("containers").Index(at)
@@ -65,7 +65,7 @@ func validateMode(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer, spe
 	return errs
 }
 
-// validateFit looks whether the command's tasks fit the cores that the nodes are believed to have: Flux would refuse a job
+// validateFit checks whether the command's tasks fit the cores that the nodes are believed to have: Flux would refuse a job
 // that asks for more. Without a limit of cpu only the pods can tell, and flags of the user's own may ask for something else.
 func validateFit(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 	flux, tasks := &c.Spec.Flux, int64(ptr.Deref(c.Spec.Tasks, 1))
@@ -103,7 +103,7 @@ func ignored(c *v1alpha1.MiniCluster) []string {
 	return notes
 }
 
-// validateLines looks at what becomes part of a line of script.
+// validateLines validates what becomes part of a line of script.
 func validateLines(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer, container, spec *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	line := func(path *field.Path, text string) {
@@ -117,7 +117,7 @@ func validateLines(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer, co
 	return errs
 }
 
-// validateDisabled looks at what has no effect without Flux.
+// validateDisabled refuses what has no effect without Flux.
 func validateDisabled(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer, container, spec *field.Path) field.ErrorList {
 	flux := c.Spec.Flux
 	const why = "Flux is disabled (flux.disable), so this has no effect"
@@ -138,7 +138,7 @@ func validateDisabled(c *v1alpha1.MiniCluster, w *v1alpha1.MiniClusterContainer,
 	return errs
 }
 
-// validateNoView looks at what has no effect without the init container that brings Flux.
+// validateNoView refuses what has no effect without the init container that brings Flux.
 func validateNoView(view *v1alpha1.MiniClusterFluxContainer, path *field.Path) field.ErrorList {
 	return forbidden(path, map[string]bool{
 		"image": view.Image != "", "name": view.Name != "", "workingDir": view.WorkingDir != "", "pullAlways": view.PullAlways,

@@ -12,7 +12,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// validateVolumes looks at what containers mount. Volumes of one name are one volume, of the cluster's pods as of the
+// validateVolumes validates what containers mount. Volumes of one name are one volume, of the cluster's pods as of the
 // services'.
 func validateVolumes(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
 	taken := []string{scriptsDir, configDir, curveDir, baseDir(c), privateDir(c), runMount(c)}

@@ -115,9 +115,9 @@ func (p *pass) blame(f failure, o *observed, lost *v1alpha1.MiniClusterFailedWor
 	return f
 }
 
-// hopeless says why the work will never begin: so many workers fail by themselves again and again that there will be no
-// quorum. It is empty if that isn't so. Once the work has begun it goes on with the other workers.
-func (p *pass) hopeless(o *observed, failed []v1alpha1.MiniClusterFailedWorker) string {
+// infeasible returns why the work will never begin: so many workers fail repeatedly by themselves that there will be no quorum. It is
+// empty if there may be one. Once the work has begun it continues with the other workers.
+func (p *pass) infeasible(o *observed, failed []v1alpha1.MiniClusterFailedWorker) string {
 	if leader := o.leader(); leader != nil && hasBegun(leader, workerName(p.c)) {
 		return ""
 	}
@@ -139,7 +139,7 @@ func failedByItself(f *v1alpha1.MiniClusterFailedWorker) bool {
 	return f.ExitCode != nil && *f.ExitCode != exitKilled && *f.ExitCode != exitStopped
 }
 
-// hasBegun reports whether a leader's work has begun: the startup probe, which looks for that, has succeeded.
+// hasBegun reports whether a leader's work has begun: the startup probe, which checks that, has succeeded.
 func hasBegun(pod *corev1.Pod, container string) bool {
 	s := outcome.ContainerStatus(pod, container)
 	return s != nil && ptr.Deref(s.Started, false) || isServing(pod, container)

@@ -28,7 +28,7 @@ type decision struct {
 type action int
 
 const (
-	actionHold         action = iota // no pod is created or deleted
+	actionNone         action = iota // no pod is created or deleted
 	actionSuspend                    // all pods are deleted
 	actionAwaitPods                  // a resumed job waits until its old pods are gone
 	actionStart                      // the start, or the resume, is recorded
@@ -50,13 +50,13 @@ func (p *pass) decide(o *observed) decision {
 	case isSuspended && len(o.pods()) > 0:
 		return decision{action: actionAwaitPods, problem: problem}
 	case problem != nil && !hasStarted:
-		return decision{action: actionHold, problem: problem}
+		return decision{action: actionNone, problem: problem}
 	case problem != nil:
 		rule, failures := p.evaluable(o)
 		if d := p.evaluate(o, rule, failures); d.action == actionSucceed || d.action == actionFail {
 			return d
 		}
-		return decision{action: actionHold, problem: problem}
+		return decision{action: actionNone, problem: problem}
 	case !hasStarted || isSuspended: // a deadline runs from a recorded start
 		return decision{action: actionStart, records: true}
 	}

@@ -49,7 +49,7 @@ func (p *pass) render(g *group, index int) *corev1.Pod {
 	return pod
 }
 
-// podRestartPolicy returns what the kubelet is to do. Exit codes are for the operator to look at.
+// podRestartPolicy returns what the kubelet is to do. The operator evaluates exit codes.
 func podRestartPolicy(policy v1alpha1.ReplicaRestartPolicy) corev1.RestartPolicy {
 	if policy == v1alpha1.RestartExitCode {
 		return corev1.RestartPolicyNever

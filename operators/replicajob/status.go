@@ -25,8 +25,8 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.ReplicaJobStatus {
 		conditions.RemoveInvalid(v1alpha1.ReasonNoGangScheduler)
 	}
 	switch d.action {
-	case actionHold:
-		p.setHeld(s, d)
+	case actionNone:
+		p.setProblem(s, d.problem)
 	case actionSuspend, actionAwaitPods:
 		p.setSuspended(s, o, d)
 	case actionStart, actionRun, actionAwaitRestart:

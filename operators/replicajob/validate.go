@@ -166,14 +166,14 @@ func (p *pass) validateRun(path *field.Path) field.ErrorList {
 	return errs
 }
 
-// setHeld sets the state of a job that can't start. An invalid spec makes it Failed until someone fixes the spec: completionTime
+// setProblem sets the state of a job that can't start. An invalid spec makes it Failed until someone fixes the spec: completionTime
 // isn't set. The state of a job that has started before stays.
-func (p *pass) setHeld(s *v1alpha1.ReplicaJobStatus, d decision) {
+func (p *pass) setProblem(s *v1alpha1.ReplicaJobStatus, problem *problem) {
 	switch conditions := p.conditions(s); {
 	case p.last.StartTime != nil || p.isSuspended():
-	case d.problem.reason == v1alpha1.ReasonInvalidSpec:
+	case problem.reason == v1alpha1.ReasonInvalidSpec:
 		s.State = v1alpha1.ReplicaJobFailed
-		conditions.Set(v1alpha1.ConditionFailed, true, d.problem.reason, d.problem.message)
+		conditions.Set(v1alpha1.ConditionFailed, true, problem.reason, problem.message)
 	default:
 		s.State = v1alpha1.ReplicaJobCreated
 		conditions.Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
