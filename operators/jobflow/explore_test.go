@@ -112,7 +112,7 @@ func TestExploreADeletedJob(t *testing.T) {
 	assert.True(t, report.Exhausted)
 }
 
-// The operator of before didn't look at the pods of deleted Jobs. This is how Explore finds that, and the story that it writes.
+// The former operator didn't read the pods of deleted Jobs. This is how Explore finds that, and the story that it writes.
 func TestExploreFindsAJobThatIsCreatedBesideItsOldPod(t *testing.T) {
 	c := config(t)
 	c.Operators = []world.Operator{world.OperatorOf(func(mgr manager.Manager) *builder.Operator[*v1alpha1.JobFlow] {

@@ -131,7 +131,7 @@ func TestSuccessWhenThatDoesNotCompile(t *testing.T) {
 		`jobs.x.failed`:          `jobs has no "x": no flow has this name`,
 		`jobs.last.failed`:       `jobs has no "last": no flow has this name`,
 		`state == "Failed"`:      `undeclared reference to 'state'`,
-		`jobs.a.output == "yes"`: `line 1, column 7: outputs can't be looked at here, only succeeded, failed and skipped`,
+		`jobs.a.output == "yes"`: `line 1, column 7: outputs can't be read here, only succeeded, failed and skipped`,
 		`jobs.a`:                 `it is of type Job, and must be a bool`,
 	} {
 		s := &stepper{flow: makeFlow(node("a"))}

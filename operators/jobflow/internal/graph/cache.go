@@ -27,7 +27,7 @@ type key struct {
 	uid        types.UID
 	generation int64
 	retry      int32
-	sum        uint64 // of what Compile reads: different API servers, and tests, use the same UID and generation for different specs
+	hash       uint64 // of what Compile reads: different API servers, and tests, use the same UID and generation for different specs
 }
 
 var compiled = newCache()
@@ -43,7 +43,7 @@ func newCache() *cache {
 }
 
 func keyOf(flow *v1alpha1.JobFlow, retry int32) key {
-	return key{flow.UID, flow.Generation, retry, sumOf(flow)}
+	return key{flow.UID, flow.Generation, retry, hashOf(flow)}
 }
 
 func (c *cache) of(ctx context.Context, flow *v1alpha1.JobFlow, retry int32) *Graph {
@@ -76,8 +76,8 @@ func (g *Graph) weight() int { return 1 + g.nodes() + len(g.to) + len(g.OutputUs
 
 var seed = maphash.MakeSeed() //purity:ignore only keys of the cache depend on it
 
-// sumOf returns a hash of all that Compile reads, in a fraction of its time.
-func sumOf(flow *v1alpha1.JobFlow) uint64 {
+// hashOf returns a hash of all that Compile reads, in a fraction of its time.
+func hashOf(flow *v1alpha1.JobFlow) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	text := func(s string) {

@@ -58,7 +58,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// What an expression looks at counts, not only its steps: a short text may look at the ends of all nodes.
+// What an expression reads counts, not only its steps: a short text may read the ends of all nodes.
 func TestWhatExpressionsLookAtIsBoundedTogether(t *testing.T) {
 	for name, text := range map[string]string{
 		"ends":    `jobs.size() > 0`,

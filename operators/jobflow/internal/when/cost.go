@@ -14,7 +14,7 @@ const (
 	maxOutput = 4096 // characters of an output: Kubernetes cuts it there
 )
 
-// Cost is what an evaluation costs at most, in CEL's units. It isn't more than what ends an evaluation.
+// Cost returns the maximum cost of an evaluation, in CEL's units. It is at most maxCost, which ends an evaluation.
 func (x *Expression) Cost() uint64 { return x.cost }
 
 func costOf(env *cel.Env, checked *cel.Ast, jobs int) (uint64, error) {
@@ -25,7 +25,7 @@ func costOf(env *cel.Env, checked *cel.Ast, jobs int) (uint64, error) {
 	return min(estimate.Max, maxCost), nil
 }
 
-// sizes tells CEL how large what an expression looks at can be.
+// sizes has the maximum size of what an expression reads, for CEL.
 type sizes struct{ jobs uint64 }
 
 func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {

@@ -3,7 +3,7 @@
 //
 //	jobs.build.succeeded && jobs["unit-tests"].output != "flaky"
 //
-// jobs maps names to values of the type Job{succeeded, failed, skipped bool, output string}. It has the flows that the
-// expression may look at and no others: [Compile] refuses to name another one. In finally there is state besides, a
-// string. What is found wrong has a place in the expression. Evaluation is bounded in cost.
+// jobs maps names to values of the type Job{succeeded, failed, skipped bool, output string}. It has only the flows that the
+// expression may read: [Compile] refuses another name. In finally there is also state, a string. Errors have a position in the
+// expression. The cost of an evaluation is limited.
 package when

@@ -6,7 +6,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// Job is what an expression sees of a flow.
+// Job is what an expression reads of a flow.
 type Job struct {
 	Succeeded, Failed, Skipped bool
 	Output                     string
@@ -24,7 +24,7 @@ func (x *Expression) Eval(ctx context.Context, jobs map[string]Job, state string
 	values := make(map[string]any, len(jobs))
 	for name, job := range jobs {
 		value := map[string]any{"succeeded": job.Succeeded, "failed": job.Failed, "skipped": job.Skipped}
-		if x.outputs { // what can't be looked at must not look empty
+		if x.outputs { // otherwise an expression could read an empty one
 			value["output"] = job.Output
 		}
 		values[name] = value

@@ -9,7 +9,7 @@ import (
 // An expression is evaluated about once in the life of a flow, so that nothing is gained by more.
 const maxPrograms = 500
 
-// interruptCheck is after how many iterations of a comprehension an evaluation looks whether its context has ended.
+// interruptCheck is after how many iterations of a comprehension an evaluation checks whether its context has ended.
 const interruptCheck = 100
 
 // programs are those that were evaluated last, by source. Flows share them.

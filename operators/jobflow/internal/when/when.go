@@ -11,20 +11,19 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// Scope is what an expression may look at.
+// Scope is what an expression may read.
 type Scope struct {
-	// Has says whether jobs has a flow of this name.
+	// Has reports whether jobs has a flow of this name.
 	Has func(name string) bool
-	// Jobs is how many flows jobs has at most. What an expression may cost follows from it.
+	// Jobs is the maximum number of flows in jobs. It determines what an expression may cost.
 	Jobs int
-	// Finally: there is state besides.
+	// Finally is true for expressions in finally, which may also read state.
 	Finally bool
-	// Success: it is successWhen, which has no outputs to look at.
+	// Success is true for successWhen, which can't read outputs.
 	Success bool
 }
 
-// Expression is what there is to know of an expression that compiles. It is safe for concurrent use, and small: the
-// program is made when it is evaluated.
+// Expression is an expression that compiles. It is safe for concurrent use, and small: its program is made when it is evaluated.
 type Expression struct {
 	source  source
 	names   []string
@@ -33,11 +32,11 @@ type Expression struct {
 	cost    uint64
 }
 
-// Error is what is wrong with an expression, and where.
+// Error is an error in an expression, and its position.
 type Error struct {
 	// Line and Column are counted from 1.
 	Line, Column int
-	// Message says what is wrong.
+	// Message is what is wrong.
 	Message string
 }
 
@@ -53,7 +52,7 @@ func Compile(text string, scope Scope) (*Expression, error) {
 		wrong.Message += hyphenHint(text, scope)
 		return nil, wrong
 	}
-	err := x.lookAt(checked.NativeRep(), scope)
+	err := x.findNames(checked.NativeRep(), scope)
 	if err != nil {
 		return nil, err
 	}
@@ -64,13 +63,13 @@ func Compile(text string, scope Scope) (*Expression, error) {
 	return x, nil
 }
 
-// source is all that a program follows from.
+// source determines a program.
 type source struct {
 	text    string
 	finally bool
 }
 
-// check finds out whether a source is an expression.
+// check compiles a source, and refuses it if its result isn't a bool.
 func (s source) check() (*cel.Env, *cel.Ast, *Error) {
 	envs, err := environments()
 	if err != nil {
@@ -115,8 +114,8 @@ func firstOf(errs []*common.Error) *Error {
 	return e
 }
 
-// lookAt finds out which flows an expression names, and refuses names that jobs doesn't have, and outputs if there are none.
-func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
+// findNames finds the flows that an expression names. It refuses names that jobs doesn't have, and outputs in successWhen.
+func (x *Expression) findNames(checked *ast.AST, scope Scope) (err error) {
 	named := map[int64]bool{} // occurrences of jobs with a name behind them
 	known := map[string]bool{}
 	name := func(jobs ast.Expr, name string, at int64) {
@@ -144,7 +143,7 @@ func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 			}
 		case e.Kind() == ast.SelectKind && e.AsSelect().FieldName() == "output" && scope.Success:
 			if err == nil {
-				err = errorAt(checked, e.ID(), "outputs can't be looked at here, only succeeded, failed and skipped")
+				err = errorAt(checked, e.ID(), "outputs can't be read here, only succeeded, failed and skipped")
 			}
 		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "_[_]" && isJobs(e.AsCall().Args()[0]):
 			if key := e.AsCall().Args()[1]; key.Kind() == ast.LiteralKind {
@@ -159,16 +158,16 @@ func (x *Expression) lookAt(checked *ast.AST, scope Scope) (err error) {
 	return err
 }
 
-// errorAt is an error at the place of an expression.
+// errorAt returns an error at the position of an expression.
 func errorAt(checked *ast.AST, id int64, message string) *Error {
-	place := checked.SourceInfo().GetStartLocation(id)
-	return &Error{place.Line(), place.Column() + 1, message}
+	start := checked.SourceInfo().GetStartLocation(id)
+	return &Error{start.Line(), start.Column() + 1, message}
 }
 
 func isJobs(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == "jobs" }
 
-// Names returns the flows that the expression looks at, and false if these may be all that it may look at.
+// Names returns the flows that the expression reads, and false if it may read all flows.
 func (x *Expression) Names() (names []string, ok bool) { return x.names, !x.all }
 
-// NeedsOutputs reports whether it may look at outputs.
+// NeedsOutputs reports whether the expression may read outputs.
 func (x *Expression) NeedsOutputs() bool { return x.outputs }

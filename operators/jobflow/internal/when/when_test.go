@@ -78,9 +78,9 @@ func TestSuccessHasNoOutputs(t *testing.T) {
 	all := scope(false)
 	all.Success = true
 	for text, want := range map[string]string{
-		`jobs.build.output == "gpu"`:              `line 1, column 11: outputs can't be looked at here`,
-		`jobs.exists(n, jobs[n].output == "gpu")`: `outputs can't be looked at here`,
-		`[jobs.build].exists(j, has(j.output))`:   `outputs can't be looked at here`,
+		`jobs.build.output == "gpu"`:              `line 1, column 11: outputs can't be read here`,
+		`jobs.exists(n, jobs[n].output == "gpu")`: `outputs can't be read here`,
+		`[jobs.build].exists(j, has(j.output))`:   `outputs can't be read here`,
 		`jobs.x.failed`:                           `jobs has no "x": no flow has this name`,
 		`state == "Failed"`:                       `undeclared reference to 'state'`,
 	} {
