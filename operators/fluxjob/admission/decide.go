@@ -3,6 +3,7 @@ package admission
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -11,9 +12,22 @@ import (
 	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 )
 
+// decision is what a pass decides.
+type decision struct {
+	queue.Decisions        // about all setups of the cohort
+	takeover        string // why this manager takes the setup over from another one; empty: it doesn't
+}
+
+// decide returns which jobs of the cohort are admitted and evicted, and whether this manager takes the setup over.
+func (c *cohort) decide(state *queue.State, now time.Time) *decision {
+	d := &decision{Decisions: queue.Decide(*state)}
+	d.takeover = c.takesOver(d, now)
+	return d
+}
+
 // enter returns the setup's reservations after the decisions about it. The decisions about the other setups of the cohort are for their
 // own passes.
-func (c *cohort) enter(state *queue.State, d *queue.Decisions, now metav1.Time) []v1alpha1.FluxReservation {
+func (c *cohort) enter(state *queue.State, d *decision, now metav1.Time) []v1alpha1.FluxReservation {
 	entered := slices.Clone(c.reservations[c.self])
 	if !c.mayAdmit { // not before all setups of the cohort name this manager
 		return entered

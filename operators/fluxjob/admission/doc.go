@@ -6,11 +6,14 @@
 //
 //	setup.go         which events run a plan; watches.go has which FluxSetups an event concerns
 //	plan.go          Plan: from the view to the builder's plan
-//	cohort.go        the FluxSetups that lend to each other, and their jobs, as numbers
+//	observe.go       the FluxSetups that lend to each other, and their jobs, as numbers
+//	decide.go        which jobs are admitted and evicted, entered into the reservations
+//	status.go        the status and its condition
+//
+// Each idea is in a file of its own:
+//
 //	reservations.go  which reservations of the status still hold
-//	grant.go         the decisions, entered into the reservations
 //	queue.go         which jobs wait, in which order, and why
-//	status.go        the rest of the status
 //	validate.go      which specs are invalid
 //	manager.go       which manager has the queue
 //	takeover.go      how another manager refuses it, requests it, takes it over

@@ -20,7 +20,7 @@ type Forecast struct {
 	Unknown string
 }
 
-// maxWork bounds a simulation to some tens of milliseconds. It counts what the decisions look at: jobs, holders and setups, times the
+// maxWork bounds a simulation to some tens of milliseconds. It counts what the decisions read: jobs, holders and setups, times the
 // resources that are counted. It suffices for 100 jobs in a queue with 3,000 reservations, see BenchmarkForecasts.
 const maxWork = 1_500_000
 
@@ -68,7 +68,7 @@ type forecast struct {
 	jobs  map[types.NamespacedName]*v1alpha1.FluxJob
 	state queue.State
 	ends  []end // of the holders
-	work  int   // what has been looked at
+	work  int   // what the decisions have read
 	found map[types.NamespacedName]Forecast
 }
 
@@ -80,7 +80,7 @@ type end struct {
 
 const tooMany = "the queue and its cohort have too many jobs to forecast them all"
 
-// affords reports whether a step that looks at so many jobs, holders and setups is within the bound, and counts it.
+// affords reports whether a step that reads so many jobs, holders and setups is within the bound, and counts it.
 func (f *forecast) affords(size int) bool {
 	f.work += size * len(f.names)
 	return f.work <= maxWork
@@ -121,7 +121,7 @@ func (f *forecast) addWaiting(i int, setup *v1alpha1.FluxSetup) (hidden bool) {
 			continue
 		}
 		priority := *cmp.Or(job.Status.Priority, job.Spec.Priority, &setup.Spec.Priority) // the first is within the limits
-		f.state.Jobs = append(f.state.Jobs, f.place(i, job, priority, make(queue.Amounts, len(f.names))))
+		f.state.Jobs = append(f.state.Jobs, f.queueJob(i, job, priority, make(queue.Amounts, len(f.names))))
 	}
 	return hidden
 }
@@ -164,11 +164,11 @@ func (f *forecast) markTerminating() {
 func (f *forecast) admit(d *queue.Decisions) {
 	admitted := make(map[int]bool, len(d.Admitted))
 	for _, i := range d.Admitted {
-		place := &f.state.Jobs[i]
+		p := &f.state.Jobs[i]
 		admitted[i] = true
-		f.found[types.NamespacedName(place.ID)] = Forecast{Admitted: f.state.Now}
-		f.state.Holders = append(f.state.Holders, queue.Holder{ID: place.ID, Setup: place.Setup, Since: f.state.Now, Holds: place.Needs})
-		job := f.jobs[types.NamespacedName(place.ID)]
+		f.found[types.NamespacedName(p.ID)] = Forecast{Admitted: f.state.Now}
+		f.state.Holders = append(f.state.Holders, queue.Holder{ID: p.ID, Setup: p.Setup, Since: f.state.Now, Holds: p.Needs})
+		job := f.jobs[types.NamespacedName(p.ID)]
 		f.ends = append(f.ends, end{uid: job.UID, at: Deadline(job, f.state.Now)})
 	}
 	var jobs []queue.Job

@@ -35,8 +35,8 @@ type cohort struct {
 	oldestExcluded *metav1.Time        // when the first of those was created that wait for self and are not among jobs
 }
 
-// gather returns the cohort of a setup, and the state that the decisions depend on.
-func (m Manager) gather(self *v1alpha1.FluxSetup, view builder.View) (*cohort, queue.State) {
+// observe returns the cohort of a setup, and the state that the decisions depend on.
+func (m Manager) observe(self *v1alpha1.FluxSetup, view builder.View) (*cohort, queue.State) {
 	c := &cohort{manager: m, setups: []*v1alpha1.FluxSetup{self}}
 	for _, other := range builder.Watched[*v1alpha1.FluxSetup](view) {
 		if other.Name != self.Name && self.Spec.Cohort != "" && other.Spec.Cohort == self.Spec.Cohort && other.DeletionTimestamp == nil {
@@ -183,25 +183,25 @@ func (c *cohort) addJobs(state *queue.State, jobs []*v1alpha1.FluxJob, namespace
 			}
 			continue
 		}
-		place := c.place(i, job, c.priority(i, job), amounts[:len(c.names):len(c.names)])
-		place.Terminating, amounts = r != nil, amounts[len(c.names):]
-		state.Jobs = append(state.Jobs, place)
+		pending := c.queueJob(i, job, c.priority(i, job), amounts[:len(c.names):len(c.names)])
+		pending.Terminating, amounts = r != nil, amounts[len(c.names):]
+		state.Jobs = append(state.Jobs, pending)
 		c.jobs = append(c.jobs, job)
 	}
 }
 
-// place returns a job that waits as numbers. It puts what the job needs into amounts.
-func (c *cohort) place(setup int, job *v1alpha1.FluxJob, priority int32, amounts queue.Amounts) queue.Job {
-	place := needs.Place(job, priority)
-	place.Setup, place.Needs = setup, amounts
+// queueJob returns a job that waits as numbers. It puts what the job needs into amounts.
+func (c *cohort) queueJob(setup int, job *v1alpha1.FluxJob, priority int32, amounts queue.Amounts) queue.Job {
+	pending := needs.QueueJob(job, priority)
+	pending.Setup, pending.Needs = setup, amounts
 	size := needs.Size(job, c.setups[setup])
 	for r, name := range c.names {
 		amounts[r] = needs.Counted(job, size, name)
 	}
 	if t := job.Status.RequeueTime; t != nil {
-		place.NotBefore = t.Time
+		pending.NotBefore = t.Time
 	}
-	return place
+	return pending
 }
 
 // priority returns a job's priority in one of the setups.

@@ -10,7 +10,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
@@ -33,46 +32,31 @@ func (m Manager) Plan(setup *v1alpha1.FluxSetup, view builder.View) builder.Plan
 		return builder.Plan[*v1alpha1.FluxSetup]{} // its jobs have a record of what they hold
 	}
 	now := metav1.NewTime(view.Now).Rfc3339Copy() // to the second, as the API keeps it
-	c, state := m.gather(setup, view)
-	d := queue.Decide(state)
-	why := c.takesOver(&d, view.Now)
-	if !c.mine && why == "" {
-		return c.refuse(&d, now)
+	c, state := m.observe(setup, view)
+	d := c.decide(&state, view.Now)
+	if !c.mine && d.takeover == "" {
+		return c.refuse(d, now)
 	}
-
-	status := v1alpha1.FluxSetupStatus{
-		Manager:            c.record(),
-		ObservedGeneration: setup.Generation,
-		Reservations:       c.enter(&state, &d, now),
-		Usage:              c.usage(&d),
-		OldestPendingTime:  c.oldestPendingTime(&state, &d),
-		Queue:              c.queue(&d),
-		QueuePositions:     c.queuePositions(&d),
-		Conditions:         slices.Clone(setup.Status.Conditions),
-	}
-	status.AdmittedWorkloads = int32(len(status.Reservations))
-	status.PendingWorkloads = int32(c.pending - (len(status.Reservations) - len(c.reservations[c.self])))
-	setReady(&status, setup, now)
-
+	status := c.status(&state, d, now)
 	ready := lifecycle.TransitionOf(setup.Status.Conditions, status.Conditions, events.ConditionReady)
 	plan := builder.Plan[*v1alpha1.FluxSetup]{
-		RequeueAfter: c.requeueAfter(&d, view.Now),
-		Events: slices.Concat(c.tookOver(why),
+		RequeueAfter: c.requeueAfter(d, view.Now),
+		Events: slices.Concat(c.tookOver(d),
 			ready.Events(metav1.ConditionTrue, events.Normal), ready.Events(metav1.ConditionFalse, events.Warning)),
 	}
 	change := func() *v1alpha1.FluxSetup {
 		changed := *setup
-		changed.Status = status
+		changed.Status = *status
 		return &changed
 	}
-	return lifecycle.WithStatus(plan, &setup.Status, &status, change, statusDelay, func() bool {
+	return lifecycle.WithStatus(plan, &setup.Status, status, change, statusDelay, func() bool {
 		return sameReservations(status.Reservations, setup.Status.Reservations) && len(plan.Events) == 0 &&
 			setup.Status.ObservedGeneration == setup.Generation && equality.Semantic.DeepEqual(status.Manager, setup.Status.Manager)
 	})
 }
 
 // requeueAfter returns the time until the next pass: the end of a backoff or of a readiness timeout. 0: there is none.
-func (c *cohort) requeueAfter(d *queue.Decisions, now time.Time) time.Duration {
+func (c *cohort) requeueAfter(d *decision, now time.Time) time.Duration {
 	var after time.Duration
 	if !d.Next.IsZero() {
 		after = max(d.Next.Sub(now), lifecycle.Soon)

@@ -18,7 +18,7 @@ var reasons = map[queue.Reason]string{
 }
 
 // queue returns the first of the waiting jobs, and the reason of each.
-func (c *cohort) queue(d *queue.Decisions) []v1alpha1.FluxQueueEntry {
+func (c *cohort) queue(d *decision) []v1alpha1.FluxQueueEntry {
 	waiting := d.Waiting[c.self]
 	var entries []v1alpha1.FluxQueueEntry
 	for _, i := range waiting[:min(len(waiting), v1alpha1.MaxFluxQueueEntries)] {
@@ -37,7 +37,7 @@ func (c *cohort) queue(d *queue.Decisions) []v1alpha1.FluxQueueEntry {
 
 // queuePositions returns the jobs at the positions from which the jobs beyond the queue's entries derive their own: each is
 // about twice the one before.
-func (c *cohort) queuePositions(d *queue.Decisions) []v1alpha1.FluxQueuePosition {
+func (c *cohort) queuePositions(d *decision) []v1alpha1.FluxQueuePosition {
 	waiting := d.Waiting[c.self]
 	var positions []v1alpha1.FluxQueuePosition
 	for position := range needs.Positions(len(waiting)) {
@@ -51,7 +51,7 @@ func (c *cohort) queuePositions(d *queue.Decisions) []v1alpha1.FluxQueuePosition
 }
 
 // oldestPendingTime returns when the first of those who wait was created, those included who can't be admitted as they are.
-func (c *cohort) oldestPendingTime(state *queue.State, d *queue.Decisions) *metav1.Time {
+func (c *cohort) oldestPendingTime(state *queue.State, d *decision) *metav1.Time {
 	admitted := make([]bool, len(c.jobs))
 	for _, i := range d.Admitted {
 		admitted[i] = true

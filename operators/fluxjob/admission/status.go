@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,8 +16,27 @@ import (
 	"github.com/armature-dev/armature/operators/internal/message"
 )
 
+// status returns the status that follows from the cohort and the decision.
+func (c *cohort) status(state *queue.State, d *decision, now metav1.Time) *v1alpha1.FluxSetupStatus {
+	setup := c.setups[c.self]
+	s := &v1alpha1.FluxSetupStatus{
+		Manager:            c.record(),
+		ObservedGeneration: setup.Generation,
+		Reservations:       c.enter(state, d, now),
+		Usage:              c.usage(d),
+		OldestPendingTime:  c.oldestPendingTime(state, d),
+		Queue:              c.queue(d),
+		QueuePositions:     c.queuePositions(d),
+		Conditions:         slices.Clone(setup.Status.Conditions),
+	}
+	s.AdmittedWorkloads = int32(len(s.Reservations))
+	s.PendingWorkloads = int32(c.pending - (len(s.Reservations) - len(c.reservations[c.self])))
+	setReady(s, setup, now)
+	return s
+}
+
 // usage returns what of the setup's quota is used and free.
-func (c *cohort) usage(d *queue.Decisions) []v1alpha1.FluxResourceUsage {
+func (c *cohort) usage(d *decision) []v1alpha1.FluxResourceUsage {
 	limits, balance := c.limits(&c.setups[c.self].Spec.Quota), &d.Balance[c.self]
 	var all []v1alpha1.FluxResourceUsage
 	for r, name := range c.names {

@@ -12,13 +12,12 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // takesOver says why this manager takes the setup over from another one, empty if it doesn't. It does so only if it has jobs
 // for the cohort.
-func (c *cohort) takesOver(d *queue.Decisions, now time.Time) string {
+func (c *cohort) takesOver(d *decision, now time.Time) string {
 	setup := c.setups[c.self]
 	record := setup.Status.Manager
 	var request *v1alpha1.FluxSetupTakeover
@@ -48,7 +47,7 @@ func (c *cohort) isElsewhere() bool {
 }
 
 // isNeeded reports whether jobs that this manager sees wait for the cohort.
-func (c *cohort) isNeeded(d *queue.Decisions) bool {
+func (c *cohort) isNeeded(d *decision) bool {
 	return slices.ContainsFunc(d.Waiting, func(jobs []int) bool { return len(jobs) > 0 })
 }
 
@@ -60,7 +59,7 @@ func (c *cohort) deadline(request *v1alpha1.FluxSetupTakeover) time.Time {
 // refuse is the plan of a setup that another manager has. It keeps the reservations of the jobs that only this manager sees up
 // to date. If it has jobs that wait, it requests the queue; one that isn't the other manager's yet it enters under that one's name with
 // the request, which enqueues the rest of the cohort.
-func (c *cohort) refuse(d *queue.Decisions, now metav1.Time) builder.Plan[*v1alpha1.FluxSetup] {
+func (c *cohort) refuse(d *decision, now metav1.Time) builder.Plan[*v1alpha1.FluxSetup] {
 	setup := c.setups[c.self]
 	after := *setup
 	setup.Status.DeepCopyInto(&after.Status)
@@ -113,13 +112,14 @@ func (c *cohort) record() *v1alpha1.FluxSetupManager {
 }
 
 // tookOver returns the event of a setup whose manager changes.
-func (c *cohort) tookOver(why string) []events.Event {
+func (c *cohort) tookOver(d *decision) []events.Event {
 	before := c.setups[c.self].Status.Manager
 	if before == nil || c.manager.Is(before) {
 		return nil
 	}
-	if why != "" {
-		why = ", " + why
+	why := ""
+	if d.takeover != "" {
+		why = ", " + d.takeover
 	}
 	return []events.Event{events.Normal(v1alpha1.ReasonTakenOver, fmt.Sprintf("manager %s, which watches %s, took the queue over from %s%s",
 		c.manager.String(), Namespaces(c.manager.Namespaces), before.Name, why))}

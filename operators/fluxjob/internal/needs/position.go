@@ -32,11 +32,11 @@ func Position(job *v1alpha1.FluxJob, priority int32, setup *v1alpha1.FluxSetup) 
 	if len(entries) < v1alpha1.MaxFluxQueueEntries {
 		return nil
 	}
-	place := Place(job, priority)
+	own := QueueJob(job, priority)
 	for i := range setup.Status.QueuePositions {
 		m := &setup.Status.QueuePositions[i]
 		mark := queue.Job{ID: queue.ID{Namespace: m.Namespace, Name: m.Name}, Priority: m.Priority, Since: m.QueuedTime.Time}
-		if place.Compare(&mark) <= 0 {
+		if own.Compare(&mark) <= 0 {
 			return new(m.Position)
 		}
 	}

@@ -35,7 +35,7 @@ func Since(job *v1alpha1.FluxJob) time.Time {
 	return job.CreationTimestamp.Time
 }
 
-// Place returns the place of a job of a priority in a queue. Two places can be compared.
-func Place(job *v1alpha1.FluxJob, priority int32) queue.Job {
+// QueueJob returns a job of a priority with all that its position in a queue depends on.
+func QueueJob(job *v1alpha1.FluxJob, priority int32) queue.Job {
 	return queue.Job{ID: queue.ID{Namespace: job.Namespace, Name: job.Name}, Priority: priority, Since: Since(job)}
 }

@@ -14,13 +14,13 @@ func Decide(s State) Decisions {
 	rd := newRound(&s)
 	rd.sortJobs()
 	for len(rd.queues) > 0 {
-		l := rd.queues[0]
-		rd.decideFirst(l)
-		if len(l.jobs) == 0 {
+		q := rd.queues[0]
+		rd.decideFirst(q)
+		if len(q.jobs) == 0 {
 			heap.Pop(&rd.queues)
 			continue
 		}
-		l.borrows = rd.after.borrows(l.setup, s.Jobs[l.jobs[0]].Needs)
+		q.borrows = rd.after.borrows(q.setup, s.Jobs[q.jobs[0]].Needs)
 		heap.Fix(&rd.queues, 0)
 	}
 	rd.out.Balance = rd.now.balances()
@@ -84,12 +84,12 @@ func (rd *round) decideBy(t time.Time) {
 
 // sortJobs puts the jobs of each setup in order.
 func (rd *round) sortJobs() {
-	places, numbers := make([][]place, len(rd.Setups)), make([]int, len(rd.Setups))
+	keys, numbers := make([][]sortKey, len(rd.Setups)), make([]int, len(rd.Setups))
 	for i := range rd.Jobs {
 		numbers[rd.Jobs[i].Setup]++
 	}
 	for setup, n := range numbers {
-		places[setup] = make([]place, 0, n)
+		keys[setup] = make([]sortKey, 0, n)
 		rd.out.Waiting[setup] = make([]int, 0, n)
 	}
 	for i := range rd.Jobs {
@@ -98,13 +98,13 @@ func (rd *round) sortJobs() {
 			rd.out.Why[i] = Why{ExceedsMaximum, r}
 			continue
 		}
-		places[job.Setup] = append(places[job.Setup], placeOf(job, i))
+		keys[job.Setup] = append(keys[job.Setup], sortKeyOf(job, i))
 	}
-	for setup, in := range places {
-		if len(in) == 0 {
+	for setup, own := range keys {
+		if len(own) == 0 {
 			continue
 		}
-		jobs := rd.sorted(in)
+		jobs := rd.sorted(own)
 		if rd.Setups[setup].Hold || rd.Setups[setup].Drain {
 			rd.wait(jobs, Stopped)
 			rd.out.Waiting[setup] = jobs
@@ -124,20 +124,20 @@ func (rd *round) wait(jobs []int, reason Reason) {
 }
 
 // decideFirst decides about the first job of a queue and removes it; it removes all of them if the rest must wait for that one.
-func (rd *round) decideFirst(l *setupQueue) {
-	i := l.jobs[0]
+func (rd *round) decideFirst(q *setupQueue) {
+	i := q.jobs[0]
 	rd.out.Why[i] = rd.decide(i)
-	l.jobs = l.jobs[1:]
+	q.jobs = q.jobs[1:]
 	reason := rd.out.Why[i].Reason
 	if reason == None {
 		rd.out.Admitted = append(rd.out.Admitted, i)
 		return
 	}
-	rd.out.Waiting[l.setup] = append(rd.out.Waiting[l.setup], i)
-	if rd.Setups[l.setup].Strict && reason != Backoff {
-		rd.wait(l.jobs, BlockedByHead)
-		rd.out.Waiting[l.setup] = append(rd.out.Waiting[l.setup], l.jobs...)
-		l.jobs = nil
+	rd.out.Waiting[q.setup] = append(rd.out.Waiting[q.setup], i)
+	if rd.Setups[q.setup].Strict && reason != Backoff {
+		rd.wait(q.jobs, BlockedByHead)
+		rd.out.Waiting[q.setup] = append(rd.out.Waiting[q.setup], q.jobs...)
+		q.jobs = nil
 	}
 }
 
@@ -177,18 +177,18 @@ type setupQueue struct {
 // queues is a heap of queues, ordered by their first jobs.
 type queues []*setupQueue
 
-func (l queues) Len() int      { return len(l) }
-func (l queues) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l queues) Less(i, j int) bool {
-	if l[i].borrows != l[j].borrows {
-		return l[j].borrows
+func (q queues) Len() int      { return len(q) }
+func (q queues) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q queues) Less(i, j int) bool {
+	if q[i].borrows != q[j].borrows {
+		return q[j].borrows
 	}
-	return l[i].all[l[i].jobs[0]].Compare(&l[j].all[l[j].jobs[0]]) < 0
+	return q[i].all[q[i].jobs[0]].Compare(&q[j].all[q[j].jobs[0]]) < 0
 }
-func (l *queues) Push(x any) { *l = append(*l, x.(*setupQueue)) }
-func (l *queues) Pop() any {
-	last := len(*l) - 1
-	x := (*l)[last]
-	*l = (*l)[:last]
+func (q *queues) Push(x any) { *q = append(*q, x.(*setupQueue)) }
+func (q *queues) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	*q = (*q)[:last]
 	return x
 }

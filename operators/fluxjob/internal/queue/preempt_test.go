@@ -131,12 +131,12 @@ func TestTheHopelessFindNoVictims(t *testing.T) {
 		p := newRound(&c.state)
 		for i := range c.state.Jobs {
 			job := &c.state.Jobs[i]
-			hopeless, victims := p.isInfeasible(job), p.chooseVictims(job)
+			infeasible, victims := p.isInfeasible(job), p.chooseVictims(job)
 			if fits, _ := p.after.fits(job.Setup, job.Needs); fits {
 				p.reserve(job)
 				continue
 			}
-			if hopeless {
+			if infeasible {
 				assert.Empty(t, victims, "for %s", job.ID)
 			} else if len(c.state.Setups) == 1 {
 				assert.NotEmpty(t, victims, "for %s: in a queue of its own all that may go, go", job.ID)
