@@ -47,7 +47,7 @@ func (p *pass) decide(o *observed) decision {
 		d.reason, d.message = v1alpha1.ReasonSuspended, "the job is suspended: "+progress
 	case d.paused:
 		d.stalled = o.active() == 0
-		d.reason, d.message = v1alpha1.ReasonPaused, progress+"; "+howToResume(spec)
+		d.reason, d.message = v1alpha1.ReasonPaused, progress+howToResume(spec)
 	case o.desired() == 0:
 		d.starts = true
 		d.reason, d.message = v1alpha1.ReasonNoMatchingNodes,

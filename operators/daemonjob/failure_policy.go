@@ -15,11 +15,14 @@ func hasTooManyFailures(spec *v1alpha1.DaemonJobSpec, o *observed) bool {
 	return len(o.failed) >= limit
 }
 
-// howToResume says how to continue a job that failurePolicy Pause has paused.
+// ResumeAdvice is where the message of a paused job begins to say how to continue. The progress is before it.
+const ResumeAdvice = "; to run the failed nodes again and go on, "
+
+// howToResume returns how to continue a job that failurePolicy Pause has paused, with [ResumeAdvice].
 func howToResume(spec *v1alpha1.DaemonJobSpec) string {
 	without := "set failurePolicy to Continue"
 	if spec.MaxFailures != nil {
 		without += " and remove maxFailures"
 	}
-	return fmt.Sprintf("to run the failed nodes again and go on, set retry to %d; to go on without them, %s", spec.Retry+1, without)
+	return fmt.Sprintf("%sset retry to %d; to go on without them, %s", ResumeAdvice, spec.Retry+1, without)
 }

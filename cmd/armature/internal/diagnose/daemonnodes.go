@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/daemonjob"
 )
 
 // daemonNodes: a DaemonJob has no node to run on, none that can take a pod now, or has paused after failures.
@@ -36,7 +37,7 @@ func daemonNodes(s subject) *Finding {
 // paused returns the cause of a DaemonJob's pause, the finding about a failed node, and the two ways to continue.
 func (s subject) paused(message string) *Finding {
 	// The condition names the ways to continue as fields of the spec, between the progress and the failed nodes.
-	progress, rest, _ := strings.Cut(message, "; to run the failed nodes again")
+	progress, rest, _ := strings.Cut(message, daemonjob.ResumeAdvice)
 	message = "it has paused: " + progress
 	if _, failures, ok := strings.Cut(rest, ": "); ok {
 		message += ": " + failures
