@@ -25,13 +25,14 @@ func newView(now uint64) view {
 	return view{least: now, limit: math.MaxUint64, lags: map[schema.GroupVersionKind]uint64{}, wrote: map[schema.GroupVersionKind]uint64{}}
 }
 
-// Lag makes reads lag n changes of the server behind, by any client. With kinds (empty objects), only reads of these kinds lag. 0 is
-// no lag. Writes don't lag, because the server checks them.
+// Lag makes reads lag n changes of the server behind, by any client. With kinds (empty objects), only reads of these kinds lag; without,
+// reads of all kinds, whatever was set for single kinds before. 0 is no lag. Writes don't lag, because the server checks them.
 func (c *Client) Lag(n int, kinds ...client.Object) error {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	if len(kinds) == 0 {
 		c.view.lag = uint64(max(n, 0))
+		clear(c.view.lags)
 	}
 	return c.server.kinds.each(kinds, func(gvk schema.GroupVersionKind) { c.view.lags[gvk] = uint64(max(n, 0)) })
 }

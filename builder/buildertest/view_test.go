@@ -68,4 +68,6 @@ func TestLagOfOneKind(t *testing.T) {
 	require.NoError(t, world.Create(t.Context(), deployment("web", "i")))
 	assert.True(t, exists(t, c, configMap("a")))
 	assert.False(t, exists(t, c, deployment("web", "i")))
+	require.NoError(t, c.Lag(0))
+	assert.True(t, exists(t, c, deployment("web", "i")), "no kind lags")
 }

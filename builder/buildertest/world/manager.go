@@ -98,9 +98,12 @@ func (m *Manager) Name() string { return m.name }
 func (m *Manager) Client() *buildertest.Client { return m.client }
 
 // Lag makes the caches of the manager's processes lag n changes of the server behind, until nothing else can happen. With kinds (empty
-// objects), only those of these kinds do. They see its own writes. 0 is no lag.
+// objects), only those of these kinds do. They see its own writes. 0 is no lag. A call ends the lag of the calls before.
 func (m *Manager) Lag(n int, kinds ...client.Object) error {
 	m.lag, m.lagging = n, kinds
+	if err := m.client.Lag(0); err != nil {
+		return err
+	}
 	return m.client.Lag(n, kinds...)
 }
 
