@@ -33,6 +33,12 @@ func (e *componentError) portTaken() bool {
 	return strings.Contains(e.tail, "address already in use")
 }
 
+// etcdWasSlow tells whether the API server gave etcd up, which it does after 20 seconds. A machine that has much else to do may need
+// longer to start etcd.
+func (e *componentError) etcdWasSlow() bool {
+	return strings.Contains(e.tail, "etcd grpc connection not ready")
+}
+
 // keeper runs one component until it is stopped.
 type keeper struct {
 	spec spec
@@ -41,7 +47,7 @@ type keeper struct {
 }
 
 // keep starts the component and keeps it running until stopAll. While the cluster is starting, the end of the
-// component is a failure of the start; afterwards it is started again, later each time.
+// component is a failure of the start, unless it only waited for etcd; afterwards it is started again, later each time.
 func (s *Supervisor) keep(sp spec) error {
 	p, err := s.launch(sp, false)
 	if err != nil {
@@ -73,7 +79,7 @@ func (s *Supervisor) keepRunning(k *keeper, p *process) error {
 		}
 		failure := &componentError{name, p.exited(), p.ownLog(), p.tail(tailLines)}
 		s.state.failed(name, failure.how)
-		if !s.state.isReady() {
+		if !s.state.isReady() && !failure.etcdWasSlow() {
 			return failure
 		}
 		if time.Since(began) > wellAfter {
