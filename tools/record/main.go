@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -58,7 +59,7 @@ func record(o options, command []string) error {
 		return err
 	}
 	line.Close()
-	frames, took := watch(terminal, newScreen(o.columns, o.rows), o.atLeast)
+	frames, took := watch(terminal, newScreen(o.columns, o.rows), o.atLeast, time.Now)
 	if err := cmd.Wait(); err != nil { // a command that fails is worth a picture, too
 		fmt.Fprintf(os.Stderr, "record: %s: %v\n", command[0], err)
 	}
@@ -66,21 +67,21 @@ func record(o options, command []string) error {
 }
 
 // watch reads what a command prints until it has ended, and returns what was seen.
-func watch(terminal *os.File, s *screen, atLeast time.Duration) ([]frame, time.Duration) {
+func watch(terminal io.Reader, s *screen, atLeast time.Duration, now func() time.Time) ([]frame, time.Duration) {
 	var frames []frame
-	begin := time.Now()
+	begin := now()
 	buffer := make([]byte, 1<<16)
 	for {
 		n, err := terminal.Read(buffer)
 		s.write(buffer[:n])
-		at := time.Since(begin)
+		at := now().Sub(begin)
 		if n > 0 {
-			now := frame{at, s.snapshot()}
+			seen := frame{at, s.snapshot()}
 			if last := len(frames) - 1; last >= 0 && at-frames[last].at < atLeast {
-				now.at = frames[last].at
-				frames[last] = now
+				seen.at = frames[last].at
+				frames[last] = seen
 			} else {
-				frames = append(frames, now)
+				frames = append(frames, seen)
 			}
 		}
 		if err != nil { // the command has let go of its terminal

@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -49,17 +50,55 @@ func TestScreen(t *testing.T) {
 	}
 }
 
+// parts are what a command prints, each read by itself.
+type parts []string
+
+func (p *parts) Read(buffer []byte) (int, error) {
+	if len(*p) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(buffer, (*p)[0])
+	*p = (*p)[1:]
+	return n, nil
+}
+
+func TestFrames(t *testing.T) {
+	clock := time.Unix(0, 0)
+	second := func() time.Time {
+		clock = clock.Add(time.Second)
+		return clock
+	}
+	for name, tt := range map[string]struct {
+		atLeast time.Duration
+		want    []string
+	}{
+		"each":                          {time.Second, []string{"1s a\n", "2s b\n", "3s c\n"}},
+		"those soon are drawn together": {2 * time.Second, []string{"1s b\n", "3s c\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			frames, took := watch(&parts{"a", "\rb", "\rc"}, newScreen(10, 1), tt.atLeast, second)
+			var got []string
+			for _, f := range frames {
+				got = append(got, fmt.Sprint(f.at, " ", text(f.lines)))
+			}
+			assert.Equal(t, tt.want, got)
+			assert.Equal(t, 4*time.Second, took)
+			svg := picture(options{columns: 10, rows: 1}, frames, took)
+			assert.Contains(t, svg, "@keyframes k1")
+		})
+	}
+}
+
 func TestRecord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.svg")
-	err := record(options{output: file, title: "say <it>", columns: 20, rows: 5, atLeast: 50 * time.Millisecond},
-		[]string{"sh", "-c", `test -t 1 && printf '\033[1;32mgreen\033[0m & plain\n'; sleep 0.2; printf '\033[1A\rlater\033[K\n'`})
+	err := record(options{output: file, title: "say <it>", columns: 20, rows: 5},
+		[]string{"sh", "-c", `test -t 1 && printf 'old\033[K\n\033[1A\r\033[1;32mgreen\033[0m & plain\nlater'`})
 	require.NoError(t, err)
 	svg, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Contains(t, string(svg), `<tspan x="14.0" font-weight="bold" fill="#81c995">green</tspan><tspan x="56.0"> &amp; plain</tspan>`)
 	assert.Contains(t, string(svg), ">later<")
 	assert.Contains(t, string(svg), "say &lt;it&gt;")
-	assert.Contains(t, string(svg), "@keyframes k1")
 	for decoder := xml.NewDecoder(strings.NewReader(string(svg))); ; {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			break
