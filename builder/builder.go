@@ -138,12 +138,6 @@ func (b *Builder) Service(o *corev1.Service, opts ...ChildOption) *Builder {
 	return b.Object(o, opts...)
 }
 
-// PersistentVolumeClaim adds a PersistentVolumeClaim to the desired children, like [Builder.Object]. The garbage collector deletes it,
-// and so its data, with its owner; see [Retain].
-func (b *Builder) PersistentVolumeClaim(o *corev1.PersistentVolumeClaim, opts ...ChildOption) *Builder {
-	return b.Object(o, opts...)
-}
-
 // Deployment adds a Deployment to the desired children, like [Builder.Object].
 func (b *Builder) Deployment(o *appsv1.Deployment, opts ...ChildOption) *Builder {
 	return b.Object(o, opts...)

@@ -216,7 +216,7 @@ func ExampleRetain() {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
 	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
-	say(c.engine.For(c.owner).PersistentVolumeClaim(claim, builder.Retain()).Reconcile(ctx))
+	say(c.engine.For(c.owner).Object(claim, builder.Retain()).Reconcile(ctx))
 	say(c.engine.For(c.owner).PruneAll().Reconcile(ctx)) // it is no longer wanted
 
 	found := claim.DeepCopy()

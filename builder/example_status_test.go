@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,28 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/store"
 )
-
-// The standard conditions say what a result says.
-func ExampleResult_SetConditions() {
-	var conditions []metav1.Condition
-	res := builder.Result{Pending: []builder.ChildStatus{{
-		Key:    store.Key{Group: "apps", Kind: "Deployment", Namespace: "default", Name: "web"},
-		Reason: events.ReasonChildrenNotReady, Message: "1 of 3 replicas updated",
-	}}}
-	res.SetConditions(&conditions, 7, nil, time.Now())
-	for _, c := range conditions {
-		fmt.Println(c.Type, c.Status, c.Reason, c.ObservedGeneration)
-	}
-	fmt.Println(conditions[0].Message)
-	// Output:
-	// Ready False ChildrenNotReady 7
-	// Progressing True ChildrenNotReady 7
-	// Stalled False ChildrenNotReady 7
-	// waiting for Deployment.apps default/web: 1 of 3 replicas updated
-}
 
 // A reconciler of one's own writes the standard conditions in one patch, or in none if they are so already.
 func ExampleEngine_ReportStatus() {

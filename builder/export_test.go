@@ -2,7 +2,9 @@ package builder
 
 import (
 	"context"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -20,6 +22,11 @@ func RolloutFailure(r Result) *ChildStatus { return r.rolloutFailure() }
 
 // Contested returns the children of a result that another writer changes again and again.
 func Contested(r Result) []ChildStatus { return r.contested() }
+
+// SetConditions sets the standard conditions from a result, as Engine.ReportStatus does.
+func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
+	r.setConditions(conditions, generation, err, now)
+}
 
 // Quarantined gives an operator without a manager the record of a quarantine; package quarantine does so for those of a manager.
 func Quarantined[T client.Object](o *Operator[T], record *inflight.Record) *Operator[T] {

@@ -72,8 +72,8 @@ type Plan[T client.Object] struct {
 	// writes the status, and that plan must return the events again. It writes a failure in the conditions at once. The time of the last
 	// write is in memory, so the first write of a process is never delayed. Default: 0, no delay.
 	StatusCanWait time.Duration
-	// Report makes the builder set the standard conditions Ready, Progressing and Stalled in the status by [Result.SetConditions], from
-	// the result of the pass and the readiness of each child. The plan must then leave them alone, and the owner must be [Conditioned].
+	// Report makes the builder set the standard conditions Ready, Progressing and Stalled in the status, as [Engine.ReportStatus] does,
+	// from the result of the pass and the readiness of each child. The plan must then leave them alone, and the owner must be [Conditioned].
 	// Default: false; the builder writes the plan's conditions.
 	Report bool
 	// WaitingFor lists what the plan waits for, each in a few words: "Secret shop/tls". Unless something has failed, the conditions are

@@ -147,7 +147,7 @@ func statusAfter[T client.Object](owner T, plan Plan[T], res Result, err error, 
 	}
 	after = withConditions(after, func(conditions *[]metav1.Condition) {
 		if reports {
-			res.SetConditions(conditions, owner.GetGeneration(), err, now)
+			res.setConditions(conditions, owner.GetGeneration(), err, now)
 		} else {
 			res.overrideConditions(conditions, owner, err, now)
 		}
@@ -180,19 +180,8 @@ func (r Result) overrideConditions(conditions *[]metav1.Condition, owner client.
 	}
 }
 
-// SetConditions sets the conditions Ready, Progressing and Stalled from the result of a pass and its error. They have the given
-// generation, the same reason (one of package events) and the same message of at most about 2 KiB, which names the objects that the
-// pass waits for. A condition's time changes only with its status, so that the same result changes nothing. A conflict changes nothing
-// either, because it is retried.
-//
-//	Ready        all children are up to date, and ready if the pass checked that (see Builder.AwaitReady)
-//	Progressing  the builder changes something or waits for something
-//	Stalled      nothing changes until someone changes the spec or the cluster
-//	Contested    another writer changes children repeatedly; set only then
-//	Paused       someone has paused the owner; set only then, and the other conditions stay as they are
-//	Undone       someone has undone the last disruptive change; set only then, beside Paused
-//	RolledOut    with phases, after the first completed revision; the message names the last completed one
-func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
+// setConditions sets the standard conditions from the result of a pass and its error, as [Engine.ReportStatus] documents them.
+func (r Result) setConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) {
 		return
 	}
@@ -326,13 +315,24 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 }
 
 // ReportStatus writes the status of an owner from a reconciler of your own. after is the owner, or a copy of it with other changes of
-// the status. ReportStatus sets the standard conditions, as [Result.SetConditions] does from the result of a Builder's Reconcile, and
-// makes one patch with only the difference between the owner's status and that of after, or no request if there is none. It changes
-// neither argument:
+// the status. ReportStatus sets the standard conditions in it, and makes one patch with only the difference between the owner's status
+// and that of after, or no request if there is none. It changes neither argument:
 //
 //	after := owner.DeepCopy()
 //	after.Status.Replicas = n
 //	err = engine.ReportStatus(ctx, owner, after, res, err)
+//
+// It sets the conditions from the result of a Builder's Reconcile and its error. They have the owner's generation, the same reason (one
+// of package events) and the same message of at most about 2 KiB, which names the objects that the pass waits for. A condition's time
+// changes only with its status, so that the same result changes nothing. A conflict changes no condition, because it is retried.
+//
+//	Ready        all children are up to date, and ready if the pass checked that (see Builder.AwaitReady)
+//	Progressing  the builder changes something or waits for something
+//	Stalled      nothing changes until someone changes the spec or the cluster
+//	Contested    another writer changes children repeatedly; set only then
+//	Paused       someone has paused the owner; set only then, and the other conditions stay as they are
+//	Undone       someone has undone the last disruptive change; set only then, beside Paused
+//	RolledOut    with phases, after the first completed revision; the message names the last completed one
 //
 // It doesn't write to an owner that is deleted or terminating. If the object has changed since owner was read, it returns a conflict,
 // and the next pass observes the change.
@@ -347,7 +347,7 @@ func (e *Engine) ReportStatus(ctx context.Context, owner, after Conditioned, res
 	if !ok {
 		return fmt.Errorf("%w: a copy of %T has no conditions", ErrMisuse, after)
 	}
-	res.SetConditions(reported.Conditions(), owner.GetGeneration(), err, e.now())
+	res.setConditions(reported.Conditions(), owner.GetGeneration(), err, e.now())
 	return e.writeChangedStatus(ctx, owner, reported)
 }
 
