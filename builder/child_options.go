@@ -64,11 +64,11 @@ type createOnly struct{}
 
 func (createOnly) applyToChild(c *Child) { c.desired.CreateOnly = true }
 
-// Retain keeps a child that is no longer desired, and keeps it when its owner is deleted, as a PersistentVolume's reclaim policy
-// Retain keeps the volume. Use it for data, such as a PersistentVolumeClaim. The child has no owner reference, and the builder never
-// prunes it. The annotations armature.dev/owner-kind and armature.dev/owner name its owner: a later owner of the same kind and name
-// takes it over. They count only if the object's managed fields show that the builder has set them. An object without them is
-// [ErrNotOwned], unless [Adopt] allows it.
+// Retain keeps a child that is no longer desired, and keeps it when its owner is deleted, as a PersistentVolume's reclaim policy Retain
+// keeps the volume. Use it for data: without it, the garbage collector deletes a PersistentVolumeClaim, and so its data, with its owner.
+// The child has no owner reference, and the builder never prunes it. The annotations armature.dev/owner-kind and armature.dev/owner name
+// its owner: a later owner of the same kind and name takes it over. They count only if the object's managed fields show that the builder
+// has set them. An object without them is [ErrNotOwned], unless [Adopt] allows it.
 //
 // The option can be added and removed. When it is added, the builder removes the owner reference of a controlled child and changes
 // nothing else. When it is removed, the child has no controller, so [Adopt] takes it back.

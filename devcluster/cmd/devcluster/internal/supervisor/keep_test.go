@@ -16,8 +16,8 @@ import (
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/component"
 )
 
-// TestMain makes this program a component: it says what the second argument is and fails, but only the first time, which it notes in the
-// file of the third.
+// TestMain makes this program a component, as startProcess runs one. Its first run prints the argument after the component's name and
+// fails. The file that the next argument names tells a later run that it isn't the first.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != component.Command {
 		os.Exit(m.Run())
