@@ -71,7 +71,7 @@ func (p *pass) noteContests(err error) {
 	if p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
 		return
 	}
-	isDesired := func(key store.Key) bool { return err != nil || p.desiredKeys.Has(key) }
+	isDesired := func(key store.Key) bool { return err != nil || p.cluster.DesiredKeys.Has(key) }
 	report := p.engine.memory.Contests.Report(p.owner.GetUID(), p.engine.now(), isDesired)
 	p.result.Pending = append(p.result.Pending, statusOfContests(report.Active)...)
 	p.result.begun, p.result.ended = statusOfContests(report.Begun), statusOfContests(report.Ended)

@@ -138,7 +138,7 @@ func (p *pass) writeFinalizers(ctx context.Context, finalizers []string) error {
 func (p *pass) deleteUndesiredEffects(ctx context.Context) error {
 	var stale []store.Key
 	for key, obj := range p.observed {
-		if effect.Is(obj) && obj.GetDeletionTimestamp() == nil && metav1.IsControlledBy(obj, p.owner) && !p.desiredKeys.Has(key) {
+		if effect.Is(obj) && obj.GetDeletionTimestamp() == nil && metav1.IsControlledBy(obj, p.owner) && !p.cluster.DesiredKeys.Has(key) {
 			stale = append(stale, key)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/events"
@@ -25,11 +26,11 @@ import (
 var errOwnerGone = errors.New("the owner is gone")
 
 // confirmOwner returns errOwnerGone if the pass is about to create children for a deleted owner.
-func (p *pass) confirmOwner(ctx context.Context, creates []store.Key) error {
+func (p *pass) confirmOwner(ctx context.Context, writes []*apply.Write) error {
 	if p.gone {
 		return errOwnerGone
 	}
-	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.ownerMayBeGone(creates) {
+	if p.confirmed || p.engine.dry || !p.engine.readsLive || !p.ownerMayBeGone(created(writes)) {
 		return nil
 	}
 	k, err := p.engine.kinds.Of(p.owner)
@@ -46,6 +47,17 @@ func (p *pass) confirmOwner(ctx context.Context, creates []store.Key) error {
 	}
 	p.confirmed = true
 	return nil
+}
+
+// created returns the keys of the children that writes create.
+func created(writes []*apply.Write) []store.Key {
+	var keys []store.Key
+	for _, w := range writes {
+		if w.Action == apply.Create {
+			keys = append(keys, w.Desired.Key)
+		}
+	}
+	return keys
 }
 
 // ownerMayBeGone reports whether the children to create may have existed before.

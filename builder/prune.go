@@ -45,7 +45,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 		}
 		prunable[k.GVK.GroupKind()] = true
 	}
-	stale := p.desiredKeys.Stale(p.existing(prunable))
+	stale := p.cluster.DesiredKeys.Stale(p.existing(prunable))
 	slices.SortFunc(stale, store.Compare) // equal passes write in the same order
 	if p.undo != nil {
 		if err := p.keepDeleted(ctx, p.observedOf(stale)); err != nil {

@@ -328,9 +328,8 @@ type pass struct {
 	owner    client.Object
 	ownerKey store.Key
 
-	observed    observedChildren // the children of the kinds in listed
-	listed      map[kinds.Kind]bool
-	desiredKeys store.Store
+	observed observedChildren // the children of the kinds in listed
+	listed   map[kinds.Kind]bool
 
 	confirmed bool // the API server has the owner
 	gone      bool // the owner is deleted
@@ -392,8 +391,7 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	p.cluster = apply.Cluster{
 		Client: e.client, Live: e.live, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
 		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
-		Marks:       marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
-		DesiredKeys: &p.desiredKeys, Find: p.find, ConfirmOwner: p.confirmOwner,
+		Marks: marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
 	}
 	return p, nil
 }
@@ -401,27 +399,66 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 // applyTogether applies the children that are in no phase. It reports whether all are applied, so that pruning may begin. It applies
 // none if one of them is invalid by itself.
 func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
-	writes, necessary, err := p.cluster.Decide(ctx, desiredOf(children))
+	necessary, others, err := p.decideAll(ctx, children)
 	if errors.Is(err, ErrMisuse) {
 		return false, publicError(err)
 	}
 	if keepErr := p.keepChanged(ctx, necessary); keepErr != nil {
 		return false, errors.Join(publicError(err), keepErr)
 	}
-	err = errors.Join(err, p.cluster.WriteAll(ctx, necessary))
+	err = errors.Join(publicError(err), p.write(ctx, necessary))
+	for _, w := range others {
+		p.record(w)
+	}
+	return err == nil, err
+}
+
+// decideAll decides about children. It returns the necessary writes, and the others, whose object stays as it is in this pass. It tries
+// every child and joins the errors; what it returns is valid beside an error.
+func (p *pass) decideAll(ctx context.Context, children []Child) (necessary, others []*apply.Write, err error) {
+	p.cluster.Allocate(len(children))
+	others = make([]*apply.Write, 0, len(children))
+	var errs []error
+	for i := range children {
+		w, err := p.decide(ctx, &children[i].desired)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case w.Action == apply.Create || w.Action == apply.Apply:
+			necessary = append(necessary, w)
+		default:
+			others = append(others, w)
+		}
+	}
+	return necessary, others, errors.Join(errs...)
+}
+
+// decide returns the write of a child: its desired object, the observed object of its name, and the action.
+func (p *pass) decide(ctx context.Context, child *apply.Child) (*apply.Write, error) {
+	desired, err := p.cluster.Desire(child)
+	if err != nil {
+		return nil, err
+	}
+	observed, err := p.find(ctx, desired.Kind, desired.Key)
+	if err != nil {
+		return nil, err
+	}
+	return p.cluster.Compare(desired, observed)
+}
+
+// write makes writes in parallel, and records the outcome of each. It makes none if the owner is gone.
+func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	err := p.confirmOwner(ctx, writes)
+	if err == nil {
+		err = p.cluster.WriteAll(ctx, writes)
+	}
 	for _, w := range writes {
 		p.record(w)
 	}
-	return err == nil, publicError(err)
-}
-
-// desiredOf returns the desired state of children.
-func desiredOf(children []Child) []apply.Child {
-	all := make([]apply.Child, len(children))
-	for i := range children {
-		all[i] = children[i].desired
-	}
-	return all
+	return publicError(err)
 }
 
 // record adds the outcome of a child to the result: whether it was written or is waited for, and whether it is ready.

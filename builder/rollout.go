@@ -108,15 +108,15 @@ func (p *pass) addRollout(res phases.Result, err error) {
 // last completed revision are desired instead of the plan's.
 func (p *pass) desireRolledOut(free []Child, res phases.Result) {
 	if res.Restored != nil {
-		p.desiredKeys = store.Store{}
+		p.cluster.DesiredKeys = store.Store{}
 		for _, c := range free {
 			if _, key, err := p.cluster.KeyOf(&c.desired); err == nil { // otherwise the pass has an error, and prunes nothing
-				p.desiredKeys.Put(key)
+				p.cluster.DesiredKeys.Put(key)
 			}
 		}
 	}
 	for _, key := range slices.Concat(res.Restored, res.Retained) {
-		p.desiredKeys.Put(key)
+		p.cluster.DesiredKeys.Put(key)
 	}
 }
 
@@ -309,10 +309,7 @@ func (c *phasedChildren) Apply(ctx context.Context, comparisons []phases.Compari
 	var err error
 	for _, writes := range [][]*apply.Write{configuration, others} {
 		if err == nil {
-			err = publicError(p.cluster.WriteAll(ctx, writes))
-			for _, w := range writes {
-				p.record(w)
-			}
+			err = p.write(ctx, writes)
 		}
 	}
 	var outcome phases.Outcome

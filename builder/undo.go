@@ -253,10 +253,7 @@ func (r *reconciler[T]) restore(ctx context.Context, owner T, name string) error
 	}
 	writes, err := r.restoring(ctx, p, state)
 	if err == nil {
-		err = publicError(p.cluster.WriteAll(ctx, writes))
-	}
-	for _, w := range writes {
-		p.record(w)
+		err = p.write(ctx, writes)
 	}
 	res := p.finish(err)
 	r.engine.emitResult(owner, "", res, err)

@@ -45,12 +45,7 @@ type Cluster struct {
 	Marks marks.Owner
 
 	// DesiredKeys are the keys of the pass's desired children. Desire adds to it.
-	DesiredKeys *store.Store
-	// Find returns the observed object of a key, of any owner; nil if there is none.
-	Find func(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error)
-	// ConfirmOwner returns an error if the owner is gone, so that nothing must be written. The steps call it before writes; creates are
-	// the children that don't exist.
-	ConfirmOwner func(ctx context.Context, creates []store.Key) error
+	DesiredKeys store.Store
 
 	slots []slot // for further children
 }
@@ -67,48 +62,9 @@ func (c *Cluster) Allocate(n int) {
 	c.DesiredKeys.Grow(n)
 }
 
-// Decide decides about children, and returns a Write for each one that it could compare. It tries every child and joins the errors. The
-// writes are valid beside an error. The necessary ones are those that [Cluster.WriteAll] must make.
-func (c *Cluster) Decide(ctx context.Context, children []Child) (writes, necessary []*Write, err error) {
-	c.Allocate(len(children))
-	writes = make([]*Write, 0, len(children))
-	var errs []error
-	for i := range children {
-		w, err := c.decide(ctx, &children[i])
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		writes = append(writes, w)
-		if w.Action == Create || w.Action == Apply {
-			necessary = append(necessary, w)
-		}
-	}
-	return writes, necessary, errors.Join(errs...)
-}
-
-// decide returns the write of a child: its desired object, the observed object of its name, and the action.
-func (c *Cluster) decide(ctx context.Context, child *Child) (*Write, error) {
-	desired, err := c.Desire(child)
-	if err != nil {
-		return nil, err
-	}
-	observed, err := c.Find(ctx, desired.Kind, desired.Key)
-	if err != nil {
-		return nil, err
-	}
-	return c.Compare(desired, observed)
-}
-
 // WriteAll makes writes in parallel. After a failure that others would share, such as a missing permission for their kind, it omits
 // these: see package batch. Of a kind that the cluster didn't know, it first tries one write, the probe.
 func (c *Cluster) WriteAll(ctx context.Context, writes []*Write) error {
-	if len(writes) == 0 {
-		return nil
-	}
-	if err := c.ConfirmOwner(ctx, created(writes)); err != nil {
-		return err
-	}
 	var failing batch.Kinds
 	var errs []error
 	try := func(w *Write) error {
@@ -130,17 +86,6 @@ func (c *Cluster) WriteAll(ctx context.Context, writes []*Write) error {
 	}
 	errs = append(errs, batch.Each(len(others), c.Parallelism, func(i int) error { return try(others[i]) }))
 	return errors.Join(errs...)
-}
-
-// created returns the keys of the children that writes create.
-func created(writes []*Write) []store.Key {
-	var keys []store.Key
-	for _, w := range writes {
-		if w.Action == Create {
-			keys = append(keys, w.Desired.Key)
-		}
-	}
-	return keys
 }
 
 // readLive reads an object past the cache, nil if it doesn't exist.

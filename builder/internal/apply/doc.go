@@ -1,17 +1,17 @@
 // Package apply brings the children of one owner to their desired state: it compares, creates, applies and recreates objects.
 //
-// A pass has two steps. [Cluster.Decide] takes the children with their options, and returns a [Write] for each: the comparison and the
-// action. [Cluster.WriteAll] makes the writes that are necessary, and adds the operation and the object that the API server stored. They
-// join their errors; each is a failure.Error about one child. A roll-out in phases and a restored state decide about one child at a
-// time: [Cluster.Desire] and [Cluster.Compare]. A [Cluster] has all that a step needs of the engine. A step writes only the objects and
-// the engine's memory.
+// For each child the caller takes three steps. [Cluster.Desire] takes the child with its options, and returns the object that is compared
+// and sent. The caller finds the observed object of its name. [Cluster.Compare] takes both, and returns a [Write] with the action.
+// [Cluster.WriteAll] then makes the writes that are necessary, and adds to each the operation and the object that the API server stored.
+// It joins their errors; each is a failure.Error about one child. A [Cluster] has all that a step needs of the engine. A step writes only
+// the objects and the engine's memory, and never calls back.
 //
 // Read it in this order:
 //
-//	apply.go      Decide about each child, then WriteAll, in parallel
 //	desired.go    a child as it is compared and sent, and its key
 //	compare.go    every decision about a child: does the owner own it, is it up to date
-//	write.go      the write: a POST, or a server-side apply
+//	apply.go      the Cluster; WriteAll, all writes in parallel
+//	write.go      one write: a POST, or a server-side apply
 //
 // Each of the other files is about one feature: the options of a child (child.go, adopt.go, create_only.go, ignore.go), a change that an
 // apply alone can't make (refit.go, take_over.go, immutable.go), another writer (contested.go, left.go), a dry run (dry_run.go, diff.go),

@@ -39,7 +39,7 @@ func newCluster(t *testing.T) *Cluster {
 	fakeClient := fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).Build()
 	c := &Cluster{
 		Client: fakeClient, Live: fakeClient, Name: wellknown.FieldOwner, Kinds: kinds.New(fakeClient, time.Now), Memory: memory.New(),
-		Now: time.Now, Parallelism: 1, Owner: owner(), OwnerKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), DesiredKeys: &store.Store{},
+		Now: time.Now, Parallelism: 1, Owner: owner(), OwnerKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 	}
 	c.OwnerKey = store.KeyOf(c.OwnerKind, "default", "owner")
 	c.Marks = marks.Owner{UID: c.Owner.GetUID(), Key: c.OwnerKey, Manager: c.Name, Proved: c.Memory.Marked}
