@@ -1,4 +1,3 @@
-// Package build identifies the build of the running program.
 package build
 
 import (

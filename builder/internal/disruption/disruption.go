@@ -1,5 +1,3 @@
-// Package disruption says what a change of an object disrupts. A preview reports it, and a roll-out of a new build lets such changes
-// happen owner by owner; both have the definition here.
 package disruption
 
 import (

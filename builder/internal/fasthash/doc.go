@@ -11,4 +11,7 @@
 //	protobuf and SHA-256   2.5 µs     1 allocation, for Kubernetes' own kinds only
 //	JSON and SHA-256       6.1 µs    17 allocations
 //	hashstructure         48.6 µs  1028 allocations
+//
+// Invariant: the hash is that of every field, of what every pointer points to, and of every element, so an equal hash means that nothing
+// has changed. A value with a function, a channel or unexported fields has none: [Of] returns false, and the digest decides.
 package fasthash

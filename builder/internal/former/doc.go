@@ -3,4 +3,7 @@
 //
 // A [State] is the data of a ControllerRevision. Its name has a hash of its content, as the revisions of package revision do, and the
 // owner's status has the name: so only a state that the builder kept is ever restored. Values of Secrets are never part of it.
+//
+// Invariant: a kept state is never changed. A state with more children is a new one, with another name, and the status names it before
+// these children change.
 package former

@@ -5,4 +5,7 @@
 // The directory has two files. The file "running" has a slot for each running pass, written when the pass begins and cleared when it
 // ends: one write of some hundred bytes each, without a sync, because the kernel keeps written data after the process ends. The file
 // "suspects" is replaced when it changes, which is rare.
+//
+// Invariant: a pass is in the file before its plan runs, so that the owner whose plan ends the process is among the suspects. If the file
+// can't be written, the passes run without a record, and [Record.ReportTo] receives the error.
 package inflight

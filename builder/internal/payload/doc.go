@@ -13,4 +13,9 @@
 //	DefaultUnstructuredConverter 16.2 µs  11.6 kB  99 allocations
 //
 // Digest takes 3.6 µs and 1 allocation; json.Marshal of the same payload, without a hash, 9.1 µs and 74.
+//
+// It takes an object and returns its fields as decoded from JSON, or a digest of these.
+//
+// Invariant: equal desired objects have the same payload and the same digest in every process because the
+// digest is kept in the cluster.
 package payload

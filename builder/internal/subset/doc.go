@@ -6,4 +6,6 @@
 // with the key of a desired one. All other lists must have the same elements in the same order.
 //
 // This package doesn't find a field that is no longer desired: the digest of the desired object shows that.
+//
+// Invariants: it changes neither object. An object contains itself, and everything contains an object without set fields.
 package subset

@@ -1,5 +1,3 @@
-// Package testhook has the functions of package builder that only tests need. Package buildertest exports them, with their types, so that
-// the API of package builder has only what a program needs. Package builder sets the variables when it is initialized.
 package testhook
 
 import (

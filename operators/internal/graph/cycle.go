@@ -1,4 +1,3 @@
-// Package graph finds cycles in the dependencies of a spec.
 package graph
 
 import (

@@ -1,4 +1,3 @@
-// Package setup has the parameters of the operators' functions Setup.
 package setup
 
 import "sigs.k8s.io/controller-runtime/pkg/controller"

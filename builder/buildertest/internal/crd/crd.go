@@ -1,4 +1,3 @@
-// Package crd reads CustomResourceDefinitions: the information about a kind that a fake API server needs.
 package crd
 
 import (

@@ -1,0 +1,2 @@
+// Package crd reads CustomResourceDefinitions: the information about a kind that a fake API server needs.
+package crd

@@ -1,0 +1,5 @@
+// Package wellknown has the labels, annotations and other names that Armature writes into objects of a cluster.
+//
+// They are part of what is stored: a later version of a program finds its children, their owners and its records by them, so
+// that none of them is ever renamed. docs/concepts.md explains them to users.
+package wellknown

@@ -1,0 +1,2 @@
+// Package graph finds cycles in the dependencies of a spec.
+package graph

@@ -1,0 +1,2 @@
+// Package setup has the parameters of the operators' functions Setup.
+package setup
