@@ -119,12 +119,30 @@ func (o *options) measure(ctx context.Context, a attack, v version, r *results) 
 		}
 		r.cluster = cluster.Version
 	}
+	m, err := o.attack(ctx, cluster, a, v)
 	if o.share {
 		o.shared[v.name] = cluster
-		return o.attack(ctx, cluster, a, v)
+		return m, errors.Join(err, clearTenants(ctx, cluster, tenantsOf(a.short)))
 	}
-	m, err := o.attack(ctx, cluster, a, v)
 	return m, errors.Join(err, cluster.Stop())
+}
+
+// clearTenants deletes the tenants' objects. The next manager on the cluster would otherwise work through those of all earlier attacks, and its
+// first probes would not be alone.
+func clearTenants(ctx context.Context, cluster *lab.Cluster, of tenants) error {
+	c, err := newClient(cluster)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, namespace := range []string{of.victim, of.attacker} {
+		for _, obj := range []client.Object{
+			&v1alpha1.JobFlow{}, &v1alpha1.DaemonJob{}, &v1alpha1.ReplicaJob{}, &v1alpha1.FluxJob{}, &v1alpha1.MiniCluster{},
+		} {
+			errs = append(errs, c.DeleteAllOf(ctx, obj, client.InNamespace(namespace)))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // stopShared stops the clusters that attacks have shared.
@@ -183,15 +201,7 @@ func (o *options) attack(ctx context.Context, cluster *lab.Cluster, a attack, v 
 
 // prepare makes what both tenants have before the manager starts.
 func (o *options) prepare(ctx context.Context, cluster *lab.Cluster, v version, of tenants) (client.WithWatch, error) {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
-		return nil, err
-	}
-	cfg, err := cluster.Config()
-	if err != nil {
-		return nil, err
-	}
-	c, err := client.NewWithWatch(cfg, client.Options{Scheme: scheme})
+	c, err := newClient(cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -216,4 +226,16 @@ func (o *options) prepare(ctx context.Context, cluster *lab.Cluster, v version, 
 		return nil, err
 	}
 	return c, cluster.StopControllers()
+}
+
+func newClient(cluster *lab.Cluster) (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	cfg, err := cluster.Config()
+	if err != nil {
+		return nil, err
+	}
+	return client.NewWithWatch(cfg, client.Options{Scheme: scheme})
 }
