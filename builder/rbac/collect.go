@@ -2,23 +2,18 @@ package rbac
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/armature-dev/armature/builder/internal/crdfile"
 	"github.com/armature-dev/armature/builder/internal/declared"
 )
 
@@ -57,7 +52,6 @@ func collect(scheme *runtime.Scheme, mapper meta.RESTMapper, setup func(manager.
 
 // crd is the part of a CustomResourceDefinition that names resources.
 type crd struct {
-	Kind string `json:"kind"`
 	Spec struct {
 		Group string `json:"group"`
 		Scope string `json:"scope"`
@@ -71,10 +65,12 @@ type crd struct {
 // mapperOf returns the resources of a scheme's kinds. Without a CRD a kind is namespaced.
 func mapperOf(scheme *runtime.Scheme, paths []string) (meta.RESTMapper, error) {
 	crds := map[schema.GroupKind]crd{}
-	for _, path := range paths {
-		if err := readCRDs(path, crds); err != nil {
-			return nil, err
-		}
+	found, err := crdfile.Read[crd](paths...)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range found {
+		crds[schema.GroupKind{Group: c.Spec.Group, Kind: c.Spec.Names.Kind}] = c
 	}
 	mapper := meta.NewDefaultRESTMapper(scheme.PrioritizedVersionsAllGroups())
 	for gvk := range scheme.AllKnownTypes() {
@@ -89,29 +85,4 @@ func mapperOf(scheme *runtime.Scheme, paths []string) (meta.RESTMapper, error) {
 		mapper.AddSpecific(gvk, plural, singular, scope)
 	}
 	return mapper, nil
-}
-
-// readCRDs adds the CRDs of a file, or of the files of a directory.
-func readCRDs(path string, crds map[schema.GroupKind]crd) error {
-	return filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(file) != ".yaml" {
-			return err
-		}
-		text, err := os.Open(file)
-		if err != nil {
-			return err
-		}
-		defer text.Close()
-		for documents := yaml.NewYAMLOrJSONDecoder(text, 4096); ; {
-			var c crd
-			if err := documents.Decode(&c); errors.Is(err, io.EOF) {
-				return nil
-			} else if err != nil {
-				return fmt.Errorf("%s: %w", file, err)
-			}
-			if c.Kind == "CustomResourceDefinition" {
-				crds[schema.GroupKind{Group: c.Spec.Group, Kind: c.Spec.Names.Kind}] = c
-			}
-		}
-	})
 }

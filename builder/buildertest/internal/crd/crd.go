@@ -1,17 +1,12 @@
 package crd
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/armature-dev/armature/builder/internal/crdfile"
 )
 
 // Kind is one served version of a custom kind. It is safe for concurrent use.
@@ -27,7 +22,6 @@ type Kind struct {
 
 // definition is the part of a CustomResourceDefinition that the package reads.
 type definition struct {
-	Kind string `json:"kind"`
 	Spec struct {
 		Group string `json:"group"`
 		Scope string `json:"scope"`
@@ -45,50 +39,14 @@ type definition struct {
 	} `json:"spec"`
 }
 
-// Read reads YAML files, and those in directories. A path without a definition is an error.
+// Read returns the kinds of the definitions in YAML files, and in directories and below them. A path without a definition is an error.
 func Read(paths ...string) ([]*Kind, error) {
-	var kinds []*Kind
-	for _, path := range paths {
-		files := []string{path}
-		if info, err := os.Stat(path); err != nil {
-			return nil, err
-		} else if info.IsDir() {
-			if files, err = filepath.Glob(filepath.Join(path, "*.yaml")); err != nil {
-				return nil, err
-			}
-		}
-		found := len(kinds)
-		for _, file := range files {
-			read, err := readFile(file)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-			kinds = append(kinds, read...)
-		}
-		if len(kinds) == found {
-			return nil, fmt.Errorf("%s: no CustomResourceDefinition", path)
-		}
-	}
-	return kinds, nil
-}
-
-func readFile(file string) ([]*Kind, error) {
-	data, err := os.ReadFile(file)
+	definitions, err := crdfile.Read[definition](paths...)
 	if err != nil {
 		return nil, err
 	}
 	var kinds []*Kind
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
-	for {
-		var d definition
-		if err := decoder.Decode(&d); errors.Is(err, io.EOF) {
-			return kinds, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if d.Kind != "CustomResourceDefinition" {
-			continue
-		}
+	for _, d := range definitions {
 		for _, v := range d.Spec.Versions {
 			_, status := v.Subresources["status"]
 			k := &Kind{
@@ -102,4 +60,5 @@ func readFile(file string) ([]*Kind, error) {
 			kinds = append(kinds, k)
 		}
 	}
+	return kinds, nil
 }
