@@ -45,7 +45,7 @@ func Adopt(options AdoptOptions) ChildOption { return options }
 func (o AdoptOptions) applyToChild(c *Child) {
 	options := c.desired.Change()
 	options.AdoptOrphan, options.AdoptLabels = !o.OwnedOnly, o.Labels
-	options.Former = append([]string{fieldmanager.KubectlApply}, o.FormerManagers...)
+	options.FormerManagers = append([]string{fieldmanager.KubectlApply}, o.FormerManagers...)
 }
 
 // CreateOnly creates a child that doesn't exist, and leaves an existing one unchanged. Use it for run-to-completion objects such as

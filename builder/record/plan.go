@@ -79,9 +79,9 @@ func (r renderer) child(c flight.Child, hash func(Object) (string, error)) (Chil
 	if o.Recreate != nil {
 		child.RecreateImmutable = string(cmp.Or(o.Recreate.Dependents, metav1.DeletePropagationBackground))
 	}
-	if len(o.Former) > 0 {
+	if len(o.FormerManagers) > 0 {
 		child.Adopt = &Adopt{Labels: o.AdoptLabels, OwnedOnly: !o.AdoptOrphan}
-		for _, former := range o.Former {
+		for _, former := range o.FormerManagers {
 			if former != fieldmanager.KubectlApply {
 				child.Adopt.FormerManagers = append(child.Adopt.FormerManagers, former)
 			}

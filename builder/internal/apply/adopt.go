@@ -32,7 +32,7 @@ func (c *Cluster) decideNotOwned(w *Write) (*Write, error) {
 // isOfPredecessor reports whether an object has the labels that Adopt requires, as the builder set them.
 func (c *Cluster) isOfPredecessor(obj client.Object, options *Options) bool {
 	return len(options.AdoptLabels) == 0 || hasLabels(obj, options.AdoptLabels) &&
-		marks.HasSet(obj, c.Name, options.Former, marks.LabelFields(options.AdoptLabels))
+		marks.HasSet(obj, c.Name, options.FormerManagers, marks.LabelFields(options.AdoptLabels))
 }
 
 // hasLabels reports whether an object has all given labels.

@@ -16,7 +16,7 @@ func TestWhoIsAdopted(t *testing.T) {
 	controlled := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x", Controller: new(true)}}
 	mentioned := []metav1.OwnerReference{{APIVersion: "v1", Kind: "X", Name: "x", UID: "x"}}
 	adopt := func(labels map[string]string, former ...string) *Options {
-		return &Options{AdoptOrphan: true, AdoptLabels: labels, Former: append(former, fieldmanager.KubectlApply)}
+		return &Options{AdoptOrphan: true, AdoptLabels: labels, FormerManagers: append(former, fieldmanager.KubectlApply)}
 	}
 	mine, orphans := adopt(map[string]string{"job": "a"}, "old"), adopt(nil)
 	const update = metav1.ManagedFieldsOperationUpdate
@@ -32,7 +32,7 @@ func TestWhoIsAdopted(t *testing.T) {
 		refused bool
 	}{
 		"by default":          {refused: true},
-		"never":               {opts: &Options{Former: []string{fieldmanager.KubectlApply}}, refused: true},
+		"never":               {opts: &Options{FormerManagers: []string{fieldmanager.KubectlApply}}, refused: true},
 		"orphan":              {opts: orphans, want: Apply},
 		"owned, no one's":     {opts: orphans, refs: mentioned, want: Apply},
 		"someone else's":      {opts: orphans, refs: controlled, refused: true},
@@ -79,7 +79,7 @@ func TestAdoptionTakesNothingByTheProgramsName(t *testing.T) {
 		found := config("c")
 		found.ManagedFields = []metav1.ManagedFieldsEntry{entry(fieldmanager.Program(), metav1.ManagedFieldsOperationUpdate, `{"f:data":{"f:a":{}}}`)}
 		w := &Write{
-			Desired:  &Desired{Child: &Child{Object: config("c"), Options: &Options{AdoptOrphan: true, Former: []string{fieldmanager.KubectlApply}}}},
+			Desired:  &Desired{Child: &Child{Object: config("c"), Options: &Options{AdoptOrphan: true, FormerManagers: []string{fieldmanager.KubectlApply}}}},
 			Observed: found, adopts: adopts,
 		}
 		w.noteWritten(c)

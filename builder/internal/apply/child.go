@@ -37,14 +37,14 @@ type Child struct {
 
 // Options are the options of a child. They are part of the hash by which a later pass recognizes the child.
 type Options struct {
-	Ignored       []string
-	ConfigOf      []any // the arguments of HashFrom
-	AdoptOrphan   bool
-	AdoptLabels   map[string]string
-	Former        []string // field managers
-	KeepImmutable bool
-	Recreate      *Recreate // nil: a child with a changed immutable field isn't recreated
-	Retain        bool
+	Ignored        []string
+	ConfigOf       []any // the arguments of HashFrom
+	AdoptOrphan    bool
+	AdoptLabels    map[string]string
+	FormerManagers []string
+	KeepImmutable  bool
+	Recreate       *Recreate // nil: a child with a changed immutable field isn't recreated
+	Retain         bool
 }
 
 // Recreate sets how a child with a changed immutable field is recreated.
@@ -108,12 +108,12 @@ func (c Child) ignoring(fields []string) Child {
 // Retained reports whether the child stays after its owner's deletion.
 func (c Child) Retained() bool { return c.Options != nil && c.Options.Retain }
 
-// Former returns the former field managers of the options.
-func (c Child) Former() []string {
+// FormerManagers returns the former field managers of the options.
+func (c Child) FormerManagers() []string {
 	if c.Options == nil {
 		return nil
 	}
-	return c.Options.Former
+	return c.Options.FormerManagers
 }
 
 // checkRetain returns an error for options that contradict Retain.
@@ -142,7 +142,7 @@ func (d *Desired) checkCreateOnly() error {
 		option = "HashFrom"
 	case options.KeepImmutable || options.Recreate != nil:
 		option = "KeepImmutable or RecreateImmutable"
-	case slices.ContainsFunc(options.Former, func(manager string) bool { return manager != fieldmanager.KubectlApply }):
+	case slices.ContainsFunc(options.FormerManagers, func(manager string) bool { return manager != fieldmanager.KubectlApply }):
 		option = "a former manager of Adopt"
 	default:
 		return nil

@@ -72,9 +72,9 @@ func (d *Desired) newWrite(observed client.Object) *Write {
 func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Ownership {
 	switch {
 	case d.Child.Retained() && metav1.GetControllerOfNoCopy(observed) == nil:
-		return c.Marks.OwnershipOfRetained(observed, d.Child.Former())
+		return c.Marks.OwnershipOfRetained(observed, d.Child.FormerManagers())
 	case d.Child.CrossNamespace:
-		return c.Marks.OwnershipCrossNamespace(observed, d.Child.Former())
+		return c.Marks.OwnershipCrossNamespace(observed, d.Child.FormerManagers())
 	default:
 		return inventory.OwnershipOf(observed, c.Owner, c.OwnerKind)
 	}
