@@ -56,6 +56,8 @@ func failureReason(err error) string {
 		return events.ReasonNotOwned
 	case errors.As(err, new(quarantined)):
 		return events.ReasonQuarantined
+	case errors.As(err, new(observationFailed)):
+		return events.ReasonObservationFailed
 	default:
 		return events.ReasonApplyFailed
 	}

@@ -49,7 +49,7 @@ func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T) (View, er
 	if r.external == nil || owner.GetDeletionTimestamp() != nil {
 		return v, nil
 	}
-	state, err := r.external(ctx, owner, v)
+	state, err := r.observeExternal(ctx, owner, v)
 	v.observed.External = state
 	asked.Declared = r.owned.Load().declared // External may have called OwnsLater
 	return v, err

@@ -41,6 +41,8 @@ const (
 	ReasonSettled = "Settled"
 	// ReasonInvalidPlan: the operator's program has an error: its plan can't be carried out, changes its arguments, or isn't pure.
 	ReasonInvalidPlan = "InvalidPlan"
+	// ReasonObservationFailed: the operator can't observe the state outside of the cluster that its plan needs.
+	ReasonObservationFailed = "ObservationFailed"
 	// ReasonQuarantined: the manager ended unexpectedly while it worked on the owner, and postpones the owner.
 	ReasonQuarantined = "Quarantined"
 	// ReasonPausedByAnnotation means that a user has paused the owner by the annotation armature.dev/paused.

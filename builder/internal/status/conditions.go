@@ -46,6 +46,7 @@ type Failure struct {
 // failures are the reasons that only the builder sets, to recognize its earlier reports.
 var failures = []string{
 	events.ReasonApplyFailed, events.ReasonNotOwned, events.ReasonContested, events.ReasonInvalidPlan, events.ReasonQuarantined,
+	events.ReasonObservationFailed,
 }
 
 // Report overrides Ready, and Stalled if the failure is terminal. An earlier report of Stalled is removed.

@@ -1,0 +1,43 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// observationFailed is the error of an operator's External.
+type observationFailed struct{ cause error }
+
+func (f observationFailed) Error() string { return "observe the external state: " + f.cause.Error() }
+
+func (f observationFailed) Unwrap() error { return f.cause }
+
+// observeExternal calls the operator's External. Unlike a plan it isn't pure, so after a panic it is tried again, as after an error.
+func (r *reconciler[T]) observeExternal(ctx context.Context, owner T, observed View) (state any, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = observationFailed{fmt.Errorf("it panicked: %v; the log has the stack", cause)}
+			log.FromContext(ctx).Error(err, "External must not panic", "stack", string(debug.Stack()))
+		}
+	}()
+	if state, err = r.external(ctx, owner, observed); err != nil {
+		return nil, observationFailed{err}
+	}
+	return state, nil
+}
+
+// endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that External failed; an error of
+// the cache is only returned.
+func (r *reconciler[T]) endUnobserved(ctx context.Context, owner T, err error) (reconcile.Result, error) {
+	if !errors.As(err, new(observationFailed)) || ctx.Err() != nil {
+		return reconcile.Result{}, err
+	}
+	r.engine.emitResult(owner, "", Result{}, err)
+	_, _, statusErr := r.writeStatus(ctx, owner, Plan[T]{}, Result{}, err, r.now())
+	return r.next(ctx, 0, errors.Join(err, statusErr))
+}
