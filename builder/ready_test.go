@@ -72,6 +72,20 @@ func TestReadyWhen(t *testing.T) {
 	assert.Empty(t, pass().notReady())
 }
 
+// A child whose ReadyWhen panics isn't ready, and the other children are applied. It hasn't failed: that would roll back what may be well.
+func TestAReadyWhenThatPanics(t *testing.T) {
+	e := engineWith(interceptor.Funcs{})
+	res, err := e.For(owner()).
+		ConfigMap(config("c"), ReadyWhen(func(o client.Object) readiness.Status { panic("no key") })).
+		ConfigMap(config("d")).
+		Reconcile(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, res.Changes, 2)
+	require.Len(t, res.notReady(), 1)
+	assert.Equal(t, "ConfigMap default/c: ReadyWhen panicked: no key; the log has the stack", res.notReady()[0].String())
+	assert.Equal(t, events.ReasonChildrenNotReady, res.notReady()[0].Reason)
+}
+
 func TestWhatIsNotAppliedIsNotJudged(t *testing.T) {
 	theirs := config("theirs")
 	theirs.Namespace = "default"
