@@ -80,3 +80,6 @@ const (
 	// when what is outside the cluster is gone for ever.
 	AnnotationAbandonEffects = "armature.dev/abandon-effects"
 )
+
+// AdviceNotOwned ends a message about an object of a child's name that belongs to another owner. armature explain replaces it.
+const AdviceNotOwned = "; delete or rename that object, or give the owner another name"

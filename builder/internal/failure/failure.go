@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -51,7 +52,7 @@ func NotOwned(operation string, key store.Key, observed client.Object) *Error {
 	}
 	err := fmt.Errorf("%w: %s", ErrNotOwned, whose)
 	if operation == "apply" {
-		err = fmt.Errorf("%w; delete or rename that object, or give the owner another name", err)
+		err = fmt.Errorf("%w%s", err, wellknown.AdviceNotOwned)
 	}
 	return &Error{Key: key, Operation: operation, Err: err, Object: observed}
 }

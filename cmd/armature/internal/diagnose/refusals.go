@@ -7,6 +7,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // notOwned: an object with the desired name exists, and belongs to another owner.
@@ -15,14 +16,9 @@ func notOwned(s subject) *Finding {
 	if ready == nil || ready.Reason != events.ReasonNotOwned {
 		return nil
 	}
-	return blocked("NotOwned", "an object that it needs exists and belongs to another owner: %s", withoutAdvice(ready.Message)).
+	what, _, _ := strings.Cut(ready.Message, wellknown.AdviceNotOwned) // the finding has its own advice
+	return blocked("NotOwned", "an object that it needs exists and belongs to another owner: %s", what).
 		do("delete that object if nothing needs it, and the operator creates its own at once; or give this one another name")
-}
-
-// withoutAdvice removes the advice from a message, because Next has it.
-func withoutAdvice(message string) string {
-	message, _, _ = strings.Cut(message, "; delete or rename that object")
-	return message
 }
 
 // refused: the API server refuses a child of the operator.
