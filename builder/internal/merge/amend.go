@@ -313,7 +313,7 @@ func (s spot) elementOf(element any, keys []string, index int) spot {
 	}
 	n := s.in(elementOf(element, keys))
 	n.object = element
-	n.desired = at(s.desired, desiredAs(list(s.desired), element, keys, n.isOurs || !n.ours.Empty()))
+	n.desired = at(s.desired, desiredAs(list(s.desired), s.fresh, element, keys, n.isOurs || !n.ours.Empty()))
 	n.live, n.fresh = at(s.live, matching(list(s.live), element, keys)), at(s.fresh, matching(list(s.fresh), element, keys))
 	for _, p := range s.ignored {
 		if len(p) > 0 && p[0].Chooses(element) {

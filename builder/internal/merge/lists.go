@@ -52,7 +52,7 @@ func (m *merger) list(n node, keys []string) any {
 	for _, element := range live {
 		c := n.child(elementOf(element, keys))
 		c.live = element
-		if i := desiredAs(desired, element, keys, c.ownedByUs()); i >= 0 && !taken[i] {
+		if i := desiredAs(desired, n.fresh, element, keys, c.ownedByUs()); i >= 0 && !taken[i] {
 			c.desired, taken[i] = desired[i], true
 		}
 		if fresh, ok := n.fresh.([]any); ok {
@@ -130,12 +130,20 @@ func (n node) inElement(element any) []paths.Path {
 }
 
 // desiredAs returns the index of the desired element that matches a live one. The live one has all its keys. The desired one may lack
-// some that the schema of a custom resource has defaults for. Only the API server knows which, but a live element that the builder
-// owns is the one. The merge removes the missing key with other undesired fields, and the API server sets its default again.
-func desiredAs(desired []any, live any, keys []string, isOurs bool) int {
+// some that the schema of a custom resource has defaults for. Only the API server knows which: the fresh list has them. Without one, a live
+// element that the builder owns is the one. The merge removes the missing key with other undesired fields, and the API server sets its
+// default again.
+func desiredAs(desired []any, fresh, live any, keys []string, isOurs bool) int {
 	i := matching(desired, live, keys)
-	if i >= 0 || !isOurs || len(keys) < 2 {
+	if i >= 0 || len(keys) < 2 {
 		return i
+	}
+	isDesired := isOurs
+	if made, isKnown := fresh.([]any); isKnown {
+		isDesired = matching(made, live, keys) >= 0
+	}
+	if !isDesired {
+		return -1
 	}
 	return slices.IndexFunc(desired, func(element any) bool {
 		given := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return keyOf(element, key) == nil })

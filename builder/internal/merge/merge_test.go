@@ -51,6 +51,9 @@ const (
 	// what another writer has of the element that port80 has as well
 	port80Bare = `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:target":{}}}}}`
 
+	// elements of one port and two modes, of which plain is the default
+	oddAndPlain = `{"f:spec":{"f:l":{"k:{\"mode\":\"odd\",\"port\":80}":{".":{},"f:mode":{},"f:port":{},"f:x":{}},"k:{\"mode\":\"plain\",\"port\":80}":{".":{},"f:mode":{},"f:port":{},"f:z":{}}}}}`
+
 	port81 = `{"f:spec":{"f:ports":{"k:{\"port\":81,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}}}}`
 )
 
@@ -72,8 +75,13 @@ func TestRun(t *testing.T) {
 		"element":                  {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: q}]}}", ours: port80, want: "{spec: {ports: [{port: 80, name: q, protocol: TCP}]}}"},
 		"element of a default":     {live: "{spec: {l: [{port: 80, mode: plain, x: 1}]}}", desired: "{spec: {l: [{port: 80, x: 2}]}}", ours: `{"f:spec":{"f:l":{"k:{\"mode\":\"plain\",\"port\":80}":{".":{},"f:mode":{},"f:port":{},"f:x":{}}}}}`, want: "{spec: {l: [{port: 80, x: 2}]}}"},
 		"element of another value": {live: "{spec: {l: [{port: 80, mode: odd, x: 1}]}}", desired: "{spec: {l: [{port: 80, x: 2}]}}", others: `{"f:spec":{"f:l":{"k:{\"mode\":\"odd\",\"port\":80}":{".":{},"f:mode":{},"f:port":{},"f:x":{}}}}}`, want: "{spec: {l: [{port: 80, mode: odd, x: 1}, {port: 80, x: 2}]}}"},
-		"another key":              {live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81, want: "{spec: {ports: [{port: 81, name: p, protocol: TCP}, {port: 80, name: p}]}}"},
-		"element given up":         {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}, {port: 81, name: q, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 81, name: q}]}}", ours: port80, others: port81, want: "{spec: {ports: [{port: 81, name: q, protocol: TCP}]}}", mayDerive: true},
+		"element of the default": {
+			live: "{spec: {l: [{port: 80, mode: odd, x: 1}, {port: 80, mode: plain, z: 1}]}}", desired: "{spec: {l: [{port: 80, x: 1}]}}",
+			fresh: "{spec: {l: [{port: 80, mode: plain, x: 1}]}}", ours: oddAndPlain, want: "{spec: {l: [{port: 80, mode: plain, x: 1}]}}",
+			released: `.spec.l[mode="plain",port=80].mode`,
+		},
+		"another key":      {live: "{spec: {ports: [{port: 81, name: p, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 80, name: p}]}}", others: port81, want: "{spec: {ports: [{port: 81, name: p, protocol: TCP}, {port: 80, name: p}]}}"},
+		"element given up": {live: "{spec: {ports: [{port: 80, name: p, protocol: TCP}, {port: 81, name: q, protocol: TCP}]}}", desired: "{spec: {ports: [{port: 81, name: q}]}}", ours: port80, others: port81, want: "{spec: {ports: [{port: 81, name: q, protocol: TCP}]}}", mayDerive: true},
 		"element of both": {
 			live: "{spec: {ports: [{port: 80, protocol: TCP, name: p, target: 1, x: y}]}}", desired: "{spec: {ports: []}}", ours: port80, others: port80Bare, mayDerive: true,
 			want: "{spec: {ports: [{port: 80, protocol: TCP, target: 1, x: y}]}}",

@@ -231,6 +231,8 @@ func knownLives() []gadgetLife {
 		life("parts", "{a: {inner: {k: x}}, b: {}}", "apply", "{a: {inner: {k: x}}, b: {}}", "{a: {left: x}}"),
 		// What another manager has in an entry isn't valid without the builder's field.
 		life("strict", "{a: {size: 1}}", "merge", "{a: {note: x}}", ""),
+		// The desired element lacks a key, and another element has the rest of its keys.
+		life("ports", "[{port: 80, mode: odd, name: p}, {port: 80, note: x}]", "apply", "[{port: 80, mode: odd, name: p}, {port: 80, note: x}]", "[{port: 80, name: p}]"),
 		// A first apply loses the empty list, and all that is around it.
 		life("tags", "[a]", "none", "", "[]"),
 		// An empty struct is the choice of a member.
