@@ -66,7 +66,11 @@ func TestProjects(t *testing.T) {
 			if name == "released" { // the same program as plain
 				return
 			}
-			runs(t, project, root, c.env)
+			var samples []string
+			for _, kind := range append([]string{"Backup"}, c.kinds...) {
+				samples = append(samples, strings.ToLower(kind)+"/demo")
+			}
+			runs(t, project, root, c.env, samples)
 			if name == "plain" {
 				archive := filepath.Join(dir, "image.tar")
 				in(t, project, c.env, "make", "image", "IMAGE="+archive, "PLATFORMS=linux/"+runtime.GOARCH)
@@ -76,8 +80,8 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// runs lets make run start a cluster and the operator, until the sample is ready.
-func runs(t *testing.T, project, root string, env []string) {
+// runs lets make run start a cluster and the operator, until the samples are ready.
+func runs(t *testing.T, project, root string, env, samples []string) {
 	t.Helper()
 	cluster, devcluster := filepath.Join(project, "cluster"), filepath.Join(root, "bin", "devcluster")
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -88,8 +92,8 @@ func runs(t *testing.T, project, root string, env []string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl-C reaches all of them
 	require.NoError(t, cmd.Start())
 	ready := wait.PollUntilContextTimeout(t.Context(), time.Second, 5*time.Minute, true, func(ctx context.Context) (bool, error) {
-		wait := exec.CommandContext(ctx, devcluster, "kubectl", "--kubeconfig", filepath.Join(cluster, "kubeconfig"),
-			"wait", "--for=condition=Ready", "--timeout=10s", "backup/demo")
+		wait := exec.CommandContext(ctx, devcluster, append([]string{"kubectl", "--kubeconfig", filepath.Join(cluster, "kubeconfig"),
+			"wait", "--for=condition=Ready", "--timeout=10s"}, samples...)...)
 		return wait.Run() == nil, nil
 	})
 	assert.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
