@@ -38,7 +38,7 @@
 //	break-node NAME..., repair-node NAME...   stop the kubelet of nodes, and start it
 //	apply                                 apply the YAML documents below, with their status
 //	TEMPLATE [name=NAME namespace=NS]     apply an object of Config.Templates; the YAML below is merged into its spec
-//	edit KIND/NAME, edit-status KIND/NAME merge the YAML below into an object, or into its status
+//	edit KIND/NAME..., edit-status KIND/NAME...   merge the YAML below into objects, or into their status
 //	delete KIND/NAME... [policy=Foreground grace=0]
 //	replace KIND/NAME                     delete an object, and at once create one with its name, labels and spec
 //	pod PATTERN... [run=2m exit=137 message=(text) oom container=NAME restarts=1 labels=(k=v) before=1m start=5s
@@ -58,6 +58,8 @@
 //	show KIND/NAME PATH...                fields, by JSONPath
 //	list KIND...                          objects and their states
 //	writes, events                        what the managers did since the last output
+//
+// KIND is a kind's name, such as Job. If several groups or versions have the name, they follow it: Job.batch or Job.v1.batch.
 //
 // With the word quiet, settle, wait and idle have no output but errors: for a beginning that another story shows.
 //

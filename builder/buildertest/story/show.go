@@ -138,7 +138,7 @@ func show(ctx context.Context, s *Story, l Line) (string, error) {
 				values = append(values, compact(r.Interface()))
 			}
 		}
-		lines = append(lines, path+": "+strings.Join(values, " "))
+		lines = append(lines, strings.TrimSpace(path+": "+strings.Join(values, " ")))
 	}
 	return strings.Join(lines, "\n"), nil
 }
