@@ -77,7 +77,7 @@ func outcome(ctx context.Context, s *story.Story, l story.Line) (string, error) 
 	delete(job.Options, "exit")
 	quiet := []string{"quiet"}
 	lines := []story.Line{
-		{Command: "cluster"}, {Command: "node", Words: []string{"n1"}}, job, {Command: "settle", Words: quiet},
+		{Command: "cluster", Words: []string{"n1"}}, job, {Command: "settle", Words: quiet},
 		{Command: "stop"}, {Command: "clock", Words: []string{"5s"}},
 	}
 	for _, end := range l.Options["exit"] {

@@ -32,7 +32,7 @@
 //
 // # Commands
 //
-//	cluster [seed=N]                      begin again with an empty cluster; the seed selects another order of steps
+//	cluster [NODE...] [seed=N]            begin again with a new cluster; the seed selects another order of steps
 //	node NAME... [cpu=4 memory=8Gi pods=9 labels=(k=v) taints=(k=v:NoSchedule)]
 //	cordon NAME..., uncordon NAME...      make nodes unschedulable, and schedulable
 //	break-node NAME..., repair-node NAME...   stop the kubelet of nodes, and start it
@@ -55,7 +55,7 @@
 //	refuse [MANAGER] [verb= kind= name= subresource= times=1 after=0]   the API server refuses calls of the manager, as for an exceeded
 //	                                      quota; with lost, the call has its effect and its reply is lost
 //	status KIND/NAME [FIELD...]           fields and conditions of a status; times count from the begin, as in @1m0s
-//	show KIND/NAME PATH...                fields, by JSONPath
+//	show KIND/NAME... PATH...             fields, by JSONPath
 //	list KIND...                          objects and their states
 //	writes, events                        what the managers did since the last output
 //
