@@ -44,8 +44,7 @@ func TestCrashInAJobThatTakesOverPods(t *testing.T) {
 
 // orphanOf is the second pod of a job, as a field manager has created it, and without a controller.
 func orphanOf(job *v1alpha1.ReplicaJob, manager string) *corev1.Pod {
-	p := ReplicaJobs.passOf(job, buildertest.NewView(epoch))
-	pod := p.render(p.observe(buildertest.NewView(epoch)).groups[0], 1)
+	pod := podsOf(job)[1].(*corev1.Pod)
 	labels := map[string]any{}
 	for name := range pod.Labels {
 		labels["f:"+name] = map[string]any{}

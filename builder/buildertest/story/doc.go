@@ -32,13 +32,13 @@
 //
 // # Commands
 //
-//	cluster [seed=N]                      begin again with an empty cluster; the seed selects another order of steps
+//	cluster [NODE...] [seed=N]            begin again with a new cluster; the seed selects another order of steps
 //	node NAME... [cpu=4 memory=8Gi pods=9 labels=(k=v) taints=(k=v:NoSchedule)]
 //	cordon NAME..., uncordon NAME...      make nodes unschedulable, and schedulable
 //	break-node NAME..., repair-node NAME...   stop the kubelet of nodes, and start it
 //	apply                                 apply the YAML documents below, with their status
 //	TEMPLATE [name=NAME namespace=NS]     apply an object of Config.Templates; the YAML below is merged into its spec
-//	edit KIND/NAME, edit-status KIND/NAME merge the YAML below into an object, or into its status
+//	edit KIND/NAME..., edit-status KIND/NAME...   merge the YAML below into objects, or into their status
 //	delete KIND/NAME... [policy=Foreground grace=0]
 //	replace KIND/NAME                     delete an object, and at once create one with its name, labels and spec
 //	pod PATTERN... [run=2m exit=137 message=(text) oom container=NAME restarts=1 labels=(k=v) before=1m start=5s
@@ -55,9 +55,11 @@
 //	refuse [MANAGER] [verb= kind= name= subresource= times=1 after=0]   the API server refuses calls of the manager, as for an exceeded
 //	                                      quota; with lost, the call has its effect and its reply is lost
 //	status KIND/NAME [FIELD...]           fields and conditions of a status; times count from the begin, as in @1m0s
-//	show KIND/NAME PATH...                fields, by JSONPath
+//	show KIND/NAME... PATH...             fields, by JSONPath
 //	list KIND...                          objects and their states
 //	writes, events                        what the managers did since the last output
+//
+// KIND is a kind's name, such as Job. If several groups or versions have the name, they follow it: Job.batch or Job.v1.batch.
 //
 // With the word quiet, settle, wait and idle have no output but errors: for a beginning that another story shows.
 //

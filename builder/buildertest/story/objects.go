@@ -92,23 +92,34 @@ func fromTemplate(text string) Command {
 	}
 }
 
-// edit is the commands edit and edit-status: they merge the YAML below into an object or its status.
+// edit is the commands edit and edit-status: they merge the YAML below into objects or their status.
 func edit(ctx context.Context, s *Story, l Line) (string, error) {
-	if err := only(l, 1); err != nil {
+	if err := only(l, -1); err != nil {
 		return "", err
 	}
-	obj, err := s.get(ctx, l.Words[0])
-	if err != nil {
-		return "", err
+	if len(l.Words) == 0 {
+		return "", fmt.Errorf("%s: the object is missing; Kind/name is accepted", l.Command)
 	}
-	patch, err := sigsyaml.YAMLToJSON([]byte(l.Input))
+	text, err := sigsyaml.YAMLToJSON([]byte(l.Input))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", l.Command, err)
 	}
-	if l.Command == "edit" {
-		return "", s.user.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch))
+	patch := client.RawPatch(types.MergePatchType, text)
+	for _, word := range l.Words {
+		obj, err := s.get(ctx, word)
+		if err != nil {
+			return "", err
+		}
+		if l.Command == "edit" {
+			err = s.user.Patch(ctx, obj, patch)
+		} else {
+			err = s.user.Status().Patch(ctx, obj, patch)
+		}
+		if err != nil {
+			return "", err
+		}
 	}
-	return "", s.user.Status().Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch))
+	return "", nil
 }
 
 // remove is the command delete: "delete Job/demo policy=Foreground grace=0".
@@ -188,10 +199,12 @@ func (s *Story) get(ctx context.Context, text string) (*unstructured.Unstructure
 	return u, s.user.Get(ctx, key, u)
 }
 
-// kind finds a kind by its name.
+// kind finds a kind by its name, such as Job, and its group or version and group, such as Job.batch or Job.v1.batch.
 func (s *Story) kind(name string) (schema.GroupVersionKind, error) {
+	short, group, qualified := strings.Cut(name, ".")
 	for _, gv := range s.config.Scheme.PrioritizedVersionsAllGroups() {
-		if gvk := gv.WithKind(name); s.config.Scheme.Recognizes(gvk) {
+		isNamed := !qualified || group == gv.Group || group == gv.Version+"."+gv.Group
+		if gvk := gv.WithKind(short); isNamed && s.config.Scheme.Recognizes(gvk) {
 			return gvk, nil
 		}
 	}

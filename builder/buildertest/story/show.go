@@ -110,27 +110,47 @@ func relative(text string) string {
 	})
 }
 
-// show is the command show: "show Job/demo-n1 .spec.suspend .metadata.labels" shows fields of an object, by JSONPath, a line each.
+// show is the command show: "show Job/demo-n1 .spec.suspend .metadata.labels" shows fields of objects, by JSONPath, a line each. Lines of
+// several objects begin with the object's name.
 func show(ctx context.Context, s *Story, l Line) (string, error) {
 	if err := only(l, -1); err != nil {
 		return "", err
 	}
-	if len(l.Words) < 2 {
+	objects := slices.IndexFunc(l.Words, func(word string) bool { return strings.HasPrefix(word, ".") })
+	if objects < 1 {
 		return "", fmt.Errorf("show: Kind/name and at least one path such as .spec.suspend are accepted")
 	}
-	obj, err := s.get(ctx, l.Words[0])
-	if err != nil {
-		return "", err
-	}
 	var lines []string
-	for _, path := range l.Words[1:] {
+	for _, name := range l.Words[:objects] {
+		obj, err := s.get(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		found, err := fieldsOf(obj, l.Words[objects:])
+		if err != nil {
+			return "", err
+		}
+		for _, line := range found {
+			if objects > 1 {
+				line = name + " " + line
+			}
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// fieldsOf returns a line for each path, with the values of an object.
+func fieldsOf(obj *unstructured.Unstructured, paths []string) ([]string, error) {
+	var lines []string
+	for _, path := range paths {
 		p := jsonpath.New("show").AllowMissingKeys(true)
 		if err := p.Parse("{" + path + "}"); err != nil {
-			return "", fmt.Errorf("show: path %q: %w", path, err)
+			return nil, fmt.Errorf("show: path %q: %w", path, err)
 		}
 		found, err := p.FindResults(obj.Object)
 		if err != nil {
-			return "", fmt.Errorf("show: path %q: %w", path, err)
+			return nil, fmt.Errorf("show: path %q: %w", path, err)
 		}
 		var values []string
 		for _, results := range found {
@@ -138,9 +158,9 @@ func show(ctx context.Context, s *Story, l Line) (string, error) {
 				values = append(values, compact(r.Interface()))
 			}
 		}
-		lines = append(lines, path+": "+strings.Join(values, " "))
+		lines = append(lines, strings.TrimSpace(path+": "+strings.Join(values, " ")))
 	}
-	return strings.Join(lines, "\n"), nil
+	return lines, nil
 }
 
 // list is the command list: "list Pod Job" shows the objects of kinds, one a line, with their state.

@@ -140,11 +140,14 @@ var commands = map[string]Command{
 	"status": status, "show": show, "list": list, "writes": writes, "events": events,
 }
 
-// newCluster is the command cluster: it begins again with an empty one.
-func newCluster(_ context.Context, s *Story, l Line) (string, error) {
+// newCluster is the command cluster: it begins again, with a cluster that has nothing but some nodes.
+func newCluster(ctx context.Context, s *Story, l Line) (string, error) {
 	seed, err := number(l, "seed", 0)
 	if err != nil {
 		return "", err
 	}
-	return "", s.reset(world.Options{Seed: uint64(seed)})
+	if err := s.reset(world.Options{Seed: uint64(seed)}); err != nil {
+		return "", err
+	}
+	return addNodes(ctx, s, Line{Command: l.Command, Words: l.Words})
 }
