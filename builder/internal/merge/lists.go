@@ -43,38 +43,92 @@ func keysOf(sets ...*fieldpath.Set) (keys []string) {
 	return keys
 }
 
-// list merges lists by their keys: the live elements in their order, then the new desired ones.
+// list merges lists by their keys, in the order of a server-side apply.
 func (m *merger) list(n node, keys []string) any {
 	live, _ := n.live.([]any)
 	desired, _ := n.desired.([]any)
-	out := make([]any, 0, len(live)+len(desired))
+	as := make([]int, len(live)) // the desired element that a live one is; -1: none
 	taken := make([]bool, len(desired))
-	for _, element := range live {
+	for i, element := range live {
 		c := n.child(elementOf(element, keys))
-		c.live = element
-		if i := desiredAs(desired, n.fresh, element, keys, c.ownedByUs()); i >= 0 && !taken[i] {
-			c.desired, taken[i] = desired[i], true
+		as[i] = desiredAs(desired, n.fresh, element, keys, c.ownedByUs())
+		if as[i] >= 0 && taken[as[i]] {
+			as[i] = -1
 		}
+		if as[i] >= 0 {
+			taken[as[i]] = true
+		}
+	}
+	out := make([]any, 0, len(live)+len(desired))
+	for _, p := range inOrder(as, len(desired)) {
+		if p.live < 0 {
+			element := desired[p.desired]
+			c := n.child(elementOf(element, keys))
+			c.desired = element
+			m.differs(c)
+			out = append(out, copied(element))
+			continue
+		}
+		element := live[p.live]
+		c := n.child(elementOf(element, keys))
+		c.live, c.desired = element, at(desired, p.desired)
 		if fresh, ok := n.fresh.([]any); ok {
-			if i := matching(fresh, element, keys); i >= 0 {
-				c.fresh = fresh[i]
-			}
+			c.fresh = at(fresh, matching(fresh, element, keys))
 		}
 		c.ignored = n.inElement(element)
 		if v := m.element(c, keys); v != nil {
 			out = append(out, v)
 		}
 	}
-	for i, element := range desired {
-		if !taken[i] {
-			c := n.child(elementOf(element, keys))
-			c.desired = element
-			m.differs(c)
-			out = append(out, copied(element))
-		}
-	}
 	if len(out) == 0 && n.desired == nil && !n.isOthers {
 		return nil
+	}
+	return out
+}
+
+// place is an element of a merged list: its indexes in the live and in the desired list, -1 where it isn't.
+type place struct{ live, desired int }
+
+// inOrder returns the elements of a merged list in the order that an apply gives them (visitListItems of structured-merge-diff): the
+// desired ones in their own order, and the others where they are among them. as has the desired element that each live one is, -1 for
+// none.
+func inOrder(as []int, desired int) []place {
+	liveOf := slices.Repeat([]int{-1}, desired)
+	for i, j := range as {
+		if j >= 0 {
+			liveOf[j] = i
+		}
+	}
+	nextShared := slices.Repeat([]int{-1}, desired+1) // the first desired element from an index on that is live, too
+	for j := desired - 1; j >= 0; j-- {
+		nextShared[j] = nextShared[j+1]
+		if liveOf[j] >= 0 {
+			nextShared[j] = j
+		}
+	}
+	var out []place
+	for i, j := 0, 0; i < len(as) || j < desired; {
+		if i < len(as) {
+			switch {
+			case as[i] < 0:
+				out = append(out, place{i, -1})
+				i++
+				continue
+			case as[i] == j:
+				out = append(out, place{i, j})
+				i, j = i+1, j+1
+				continue
+			case nextShared[j] >= 0 && as[i] != nextShared[j]: // its turn comes among the desired ones
+				i++
+				continue
+			case as[i] < j:
+				i++
+			}
+		}
+		if j < desired {
+			out = append(out, place{liveOf[j], j})
+			j++
+		}
 	}
 	return out
 }

@@ -233,6 +233,12 @@ func knownLives() []gadgetLife {
 		life("strict", "{a: {size: 1}}", "merge", "{a: {note: x}}", ""),
 		// The desired element lacks a key, and another element has the rest of its keys.
 		life("ports", "[{port: 80, mode: odd, name: p}, {port: 80, note: x}]", "apply", "[{port: 80, mode: odd, name: p}, {port: 80, note: x}]", "[{port: 80, name: p}]"),
+		// A patch before the apply adds elements. Their order is that of an apply.
+		{
+			from: map[string]string{"parts": "{a: {left: x}}"}, how: "merge",
+			edit: map[string]string{"ports": "[{port: 80, mode: plain, name: q}, {port: 81, mode: odd}]"},
+			to:   map[string]string{"ports": "[{port: 80, mode: odd, name: p}, {port: 80, note: x}]"},
+		},
 		// A first apply loses the empty list, and all that is around it.
 		life("tags", "[a]", "none", "", "[]"),
 		// An empty struct is the choice of a member.
