@@ -60,11 +60,11 @@ func (p *pass) changeJob(plan *builder.Plan[*v1alpha1.MiniCluster], o *observed,
 func (p *pass) isAtRest() bool { return p.c.Status.Leader == nil && p.c.Status.StartTime == nil }
 
 // isSpoiled reports whether a suspended Job can't be resumed. A pod that was stopped has ended with a code of its own (runc, for one,
-// says 2 when it is told to stop before it has started the container), and the Job would fail as soon as it is resumed. Or the
-// spec has changed in the meantime, and a Job's template can't.
+// says 2 when it is told to stop before it has started the container), and the Job fails of it. Or the spec has changed in the
+// meantime, and a Job's template can't.
 func (p *pass) isSpoiled(job *batchv1.Job) bool {
-	return outcome.Condition(job, batchv1.JobFailureTarget) != nil || job.Annotations[annotationFailure] != "" ||
-		job.Annotations[annotationTemplate] != origin.Digest(new(podTemplate(p.c)))
+	return outcome.Of(job).Phase == outcome.Failed || outcome.Condition(job, batchv1.JobFailureTarget) != nil ||
+		job.Annotations[annotationFailure] != "" || job.Annotations[annotationTemplate] != origin.Digest(new(podTemplate(p.c)))
 }
 
 // resume lets a suspended Job run, and its deadline start again. Kueue resumes the Jobs in its queues itself.

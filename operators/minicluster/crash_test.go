@@ -5,43 +5,35 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
-	simulated "github.com/armature-dev/armature/builder/buildertest/world"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/internal/testsize"
 )
 
 // crashes crashes the operator after each of its writes, with caches that lag by so many changes. The leader of each
 // start ends with one of the exit codes; -1 stands for one that is deleted.
 func crashes(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) {
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	c.UID = ""
 	for _, lag := range testsize.Pick([]int{3}, []int{0, 1, 3}) {
 		t.Run("lag "+strconv.Itoa(lag), func(t *testing.T) {
 			buildertest.CrashEverywhere(t, buildertest.Scenario{
-				Scheme:       scheme,
+				Scheme:       testScheme(t),
 				Options:      []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.MiniCluster{})},
 				Objects:      []client.Object{c.DeepCopy(), aNode},
 				Requests:     []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(c)}},
 				Cluster:      cluster(codes...),
 				Lag:          lag,
 				LagOwnWrites: lag > 1,
-				Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-					return buildertest.NewReconciler(Operator(nil, planner), c, c.Now)
-				},
+				Reconciler:   operator.Reconciler,
 			})
 		})
 	}
@@ -75,13 +67,13 @@ type leaderEnds []int32
 
 func (leaderEnds) Name() string { return "leader" }
 
-func (codes leaderEnds) Changes(s *simulated.State) []simulated.Change {
+func (codes leaderEnds) Changes(s *world.State) []world.Change {
 	starts := map[types.UID]int32{}
-	for _, job := range simulated.All[*batchv1.Job](s) {
+	for _, job := range world.All[*batchv1.Job](s) {
 		starts[job.UID] = attempt(job)
 	}
-	var changes []simulated.Change
-	for _, pod := range simulated.All[*corev1.Pod](s) {
+	var changes []world.Change
+	for _, pod := range world.All[*corev1.Pod](s) {
 		start, ok := starts[metav1.GetControllerOf(pod).UID]
 		isLeader := ok && pod.Annotations[batchv1.JobCompletionIndexAnnotation] == "0"
 		if !isLeader || pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
@@ -91,7 +83,7 @@ func (codes leaderEnds) Changes(s *simulated.State) []simulated.Change {
 			continue
 		}
 		if codes[start] < 0 {
-			changes = append(changes, simulated.Change{Verb: simulated.VerbDelete, Object: pod})
+			changes = append(changes, world.Change{Verb: world.VerbDelete, Object: pod})
 			continue
 		}
 		pod = pod.DeepCopy()
@@ -104,7 +96,7 @@ func (codes leaderEnds) Changes(s *simulated.State) []simulated.Change {
 				Terminated: &corev1.ContainerStateTerminated{ExitCode: codes[start], FinishedAt: metav1.NewTime(s.Now)},
 			}
 		}
-		changes = append(changes, simulated.Change{Verb: simulated.VerbUpdateStatus, Object: pod})
+		changes = append(changes, world.Change{Verb: world.VerbUpdateStatus, Object: pod})
 	}
 	return changes
 }
@@ -112,7 +104,7 @@ func (codes leaderEnds) Changes(s *simulated.State) []simulated.Change {
 // cluster returns a simulated cluster in which leaders end so.
 func cluster(codes ...int32) func(*buildertest.Server) buildertest.Cluster {
 	return func(server *buildertest.Server) buildertest.Cluster {
-		return simulated.New(server, simulated.Options{Controllers: []simulated.Controller{leaderEnds(codes)}})
+		return world.New(server, world.Options{Controllers: []world.Controller{leaderEnds(codes)}})
 	}
 }
 

@@ -65,6 +65,8 @@ func (p *pass) decide(o *observed) decision {
 		d.action = actionReplace
 	case outcome.Of(job).Phase == outcome.Succeeded:
 		d.action = actionSucceed
+	case outcome.Of(job).Phase == outcome.Failed && isSuspended(job): // its pods were stopped, and ended with codes of their own
+		d.action = actionAwaitResume
 	case outcome.Of(job).Phase == outcome.Failed && o.lagsBehindJob():
 		d.action = actionRun // until the cache shows how the leader ended
 	case outcome.Of(job).Phase == outcome.Failed:

@@ -4,10 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -18,12 +15,9 @@ import (
 
 // explored is a MiniCluster in which everything may happen in any order. Its leader ends as in crashes.
 func explored(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) buildertest.Scenario {
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	c.UID = ""
 	return buildertest.Scenario{
-		Scheme:   scheme,
+		Scheme:   testScheme(t),
 		Options:  []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.MiniCluster{})},
 		Objects:  []client.Object{c, aNode},
 		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(c)}},
@@ -32,9 +26,7 @@ func explored(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) buildertest
 			unstructured.RemoveNestedField(obj.Object, "status", "leader") // no pass may have observed it running
 			return true
 		},
-		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
-			return buildertest.NewReconciler(Operator(nil, planner), c, c.Now)
-		},
+		Reconciler: operator.Reconciler,
 	}
 }
 

@@ -4,9 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -18,9 +15,7 @@ import (
 
 // Each pass of a cluster that restarts replays from its record, although its certificate is random.
 func TestPassesReplay(t *testing.T) {
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	scheme := testScheme(t)
 	recorder := record.NewRecorder(1 << 20)
 	random := Planner{NewCertificate: NewCertificate}
 	demo := makeCluster(2, backoffLimit(1), func(c *v1alpha1.MiniCluster) { c.UID = "" })

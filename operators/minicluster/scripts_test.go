@@ -295,8 +295,8 @@ func TestToldToStop(t *testing.T) {
 	}
 }
 
-// fewCases lets the properties of a test, each case of which starts dozens of processes, try so many of them rather than 100, in the
-// small size and unless the command line says otherwise.
+// fewCases lets the properties of a test, each case of which starts dozens of processes or simulates a cluster, try so many of them rather
+// than 100, in the small size and unless the command line says otherwise.
 func fewCases(t *testing.T, cases string) {
 	t.Helper()
 	checks := flag.Lookup("rapid.checks")

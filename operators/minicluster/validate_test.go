@@ -5,11 +5,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
@@ -153,14 +158,23 @@ func TestValidate(t *testing.T) {
 			}
 			assert.Contains(t, strings.Join(texts, "\n"), tt.want)
 
-			// Nothing is made, and it is told once.
-			w := newWorld(c)
-			plan := w.pass()
+			// Nothing is created, and one event says why.
+			plan := planner.Plan(c, buildertest.NewView(noon))
 			assert.Empty(t, plan.Children)
-			assert.Equal(t, []string{v1alpha1.ReasonInvalidSpec}, w.told)
-			w.says(t, events.ConditionStalled, true, v1alpha1.ReasonInvalidSpec)
-			w.says(t, v1alpha1.MiniClusterAdmitted, false, v1alpha1.ReasonInvalidSpec)
-			again := w.pass()
+			require.Len(t, plan.Events, 1)
+			assert.Equal(t, v1alpha1.ReasonInvalidSpec, plan.Events[0].Reason)
+			require.NotNil(t, plan.Status)
+			c.Status = plan.Status.Status
+			for kind, status := range map[string]metav1.ConditionStatus{
+				events.ConditionStalled: metav1.ConditionTrue, v1alpha1.MiniClusterAdmitted: metav1.ConditionFalse,
+			} {
+				cond := apimeta.FindStatusCondition(c.Status.Conditions, kind)
+				require.NotNil(t, cond, kind)
+				assert.Equal(t, status, cond.Status, kind)
+				assert.Equal(t, v1alpha1.ReasonInvalidSpec, cond.Reason, kind)
+				assert.Equal(t, c.Generation, cond.ObservedGeneration, kind)
+			}
+			again := planner.Plan(c, buildertest.NewView(noon))
 			assert.Nil(t, again.Status)
 			assert.Empty(t, again.Events)
 		})
@@ -189,20 +203,18 @@ func TestFieldsThatAreIgnored(t *testing.T) {
 		}, []string{"spec.flux.container.image has no effect: there is no init container that brings Flux"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(makeCluster(2, func(c *v1alpha1.MiniCluster) { tt.change(&c.Spec) }))
+			c := makeCluster(2, func(c *v1alpha1.MiniCluster) { tt.change(&c.Spec) })
 			var told []string
-			for _, e := range w.pass().Events {
-				if e.Reason == v1alpha1.ReasonFieldIgnored {
-					told = append(told, e.Note)
+			firstPasses(c, 3, func(view builder.View) builder.Plan[*v1alpha1.MiniCluster] {
+				plan := planner.Plan(c, view)
+				for _, e := range plan.Events {
+					if e.Reason == v1alpha1.ReasonFieldIgnored {
+						told = append(told, e.Note)
+					}
 				}
-			}
-			assert.Equal(t, tt.told, told)
-			w.told = nil
-			w.settle()
-			w.ready(0, 1)
-			w.settle()
-			assert.NotContains(t, w.told, v1alpha1.ReasonFieldIgnored, "it is told once")
-			assert.Equal(t, v1alpha1.MiniClusterStateRunning, w.c.Status.State)
+				return plan
+			})
+			assert.Equal(t, tt.told, told, "each once")
 		})
 	}
 }
@@ -214,9 +226,9 @@ func TestAMessageIsBounded(t *testing.T) {
 			c.Spec.Pod.Labels[strings.Repeat("é", i+1)] = "x"
 		}
 	})
-	w := newWorld(c)
-	w.pass()
-	for _, cond := range w.c.Status.Conditions {
+	plan := planner.Plan(c, buildertest.NewView(noon))
+	require.NotNil(t, plan.Status)
+	for _, cond := range plan.Status.Status.Conditions {
 		assert.LessOrEqual(t, len(cond.Message), message.MaxLength)
 		assert.Equal(t, strings.ToValidUTF8(cond.Message, "?"), cond.Message)
 	}

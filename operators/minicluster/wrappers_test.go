@@ -1,12 +1,11 @@
 package minicluster
 
 import (
-	"reflect"
+	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,75 +47,37 @@ func backoffLimit(n int32) func(*v1alpha1.MiniCluster) {
 	return func(c *v1alpha1.MiniCluster) { c.Spec.BackoffLimit = new(n) }
 }
 
-// world is what a plan sees, and what is done to it: a cluster in which plans are carried out by the test.
-type world struct {
-	c    *v1alpha1.MiniCluster
-	now  time.Time
-	job  *batchv1.Job
-	pods []*corev1.Pod
-	made []client.Object // all else
-	told []string
-	gone bool // the owner deleted itself
-	// serial tells pods apart.
-	serial int
-}
-
-func newWorld(c *v1alpha1.MiniCluster) *world { return &world{c: c, now: noon} }
-
-func (w *world) view() builder.View {
-	objects := append([]client.Object{}, w.made...)
-	if w.job != nil {
-		objects = append(objects, w.job)
-	}
-	for _, p := range w.pods {
-		objects = append(objects, p)
-	}
-	return buildertest.NewView(w.now, objects...)
-}
-
-// pass makes a plan and carries out all of it.
-func (w *world) pass() builder.Plan[*v1alpha1.MiniCluster] {
-	plan := planner.Plan(w.c.DeepCopy(), w.view())
-	for _, child := range plan.Children {
-		w.take(child.Object())
-	}
-	for _, e := range plan.Edits {
-		w.job = e.After.(*batchv1.Job).DeepCopy()
-	}
-	for _, o := range plan.Delete {
-		if _, ok := o.(*batchv1.Job); ok {
-			w.job, w.pods = nil, nil
+// firstPasses makes the first n plans of a cluster. Each observes what the one before desires, and its status. It returns the objects that
+// the last one desires.
+func firstPasses(c *v1alpha1.MiniCluster, n int, plan func(view builder.View) builder.Plan[*v1alpha1.MiniCluster]) []client.Object {
+	var objects []client.Object
+	for range n {
+		p := plan(buildertest.NewView(noon, objects...))
+		objects = nil
+		for _, child := range p.Children {
+			objects = append(objects, child.Object())
+		}
+		if p.Status != nil {
+			c.Status = p.Status.Status
 		}
 	}
-	w.gone = w.gone || plan.DeleteOwner
-	if plan.Status != nil {
-		w.c.Status = *plan.Status.Status.DeepCopy()
-	}
-	for _, e := range plan.Events {
-		w.told = append(w.told, e.Reason)
-	}
-	return plan
+	return objects
 }
 
-// take keeps an object that is wanted, if it isn't there.
-func (w *world) take(o client.Object) {
-	if job, ok := o.(*batchv1.Job); ok {
-		if w.job == nil {
-			w.job = job.DeepCopy()
-			w.job.UID = types.UID("job-" + w.job.Labels[LabelAttempt])
-			w.job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(w.c, v1alpha1.GroupVersion.WithKind("MiniCluster"))}
-		}
-		return
+// started returns the Job of a cluster, a pod for each rank, and the view of them at the time of the call. The cluster has its status.
+func started(c *v1alpha1.MiniCluster) (*batchv1.Job, []*corev1.Pod, func() builder.View) {
+	objects := firstPasses(c, 2, func(view builder.View) builder.Plan[*v1alpha1.MiniCluster] { return planner.Plan(c, view) })
+	job := objects[len(objects)-1].(*batchv1.Job)
+	job.UID = "job-uid"
+	var pods []*corev1.Pod
+	for i := range size(c) {
+		rank := strconv.Itoa(int(i))
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: c.Namespace, Name: job.Name + "-" + rank, UID: types.UID(rank), CreationTimestamp: metav1.NewTime(noon),
+			Labels:          map[string]string{batchv1.JobCompletionIndexAnnotation: rank},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+		}}
+		pods, objects = append(pods, pod), append(objects, pod)
 	}
-	for i, known := range w.made {
-		if known.GetName() == o.GetName() && sameType(known, o) {
-			w.made[i] = o
-			return
-		}
-	}
-	w.made = append(w.made, o)
+	return job, pods, func() builder.View { return buildertest.NewView(noon, objects...) }
 }
-
-func equal(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }
-
-func sameType(a, b any) bool { return reflect.TypeOf(a) == reflect.TypeOf(b) }

@@ -44,7 +44,9 @@ func isNodeReady(n *corev1.Node) bool {
 
 func nextOfPod(s *State, pod *corev1.Pod) *Change {
 	switch {
-	case pod.DeletionTimestamp != nil && (isTerminal(pod) || pod.Status.Phase == corev1.PodPending):
+	case pod.DeletionTimestamp != nil && pod.Status.Phase == corev1.PodPending: // none of its containers starts
+		return new(updateStatus(changed(pod, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })))
+	case pod.DeletionTimestamp != nil && isTerminal(pod):
 		if ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
 			return nil // only finalizers keep it
 		}

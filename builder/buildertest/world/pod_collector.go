@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// podCollector imitates the pod garbage collector and the taint eviction: the pods of a deleted node fail and are deleted, and those of
-// a node with an untolerated NoExecute taint are deleted.
+// podCollector imitates the pod garbage collector and the taint eviction: the pods of a deleted node fail and are deleted, those that were
+// deleted before they had a node fail, and those of a node with an untolerated NoExecute taint are deleted.
 type podCollector struct{}
 
 func (podCollector) Name() string { return "pod-garbage-collector" }
@@ -22,6 +22,9 @@ func (podCollector) Changes(s *State) []Change {
 		node := nodes[pod.Spec.NodeName]
 		switch {
 		case pod.Spec.NodeName == "":
+			if pod.DeletionTimestamp != nil && !isTerminal(pod) { // a finalizer keeps it, and no kubelet will end it
+				changes = append(changes, updateStatus(changed(pod, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })))
+			}
 		case node != nil:
 			if pod.DeletionTimestamp == nil && evicts(s, node, pod) {
 				changes = append(changes, remove(pod))

@@ -26,6 +26,8 @@ func TestLostAt(t *testing.T) {
 	assert.Equal(t, at(60), LostAt(pod), "one still runs")
 	pod.Status.ContainerStatuses[1].State = terminated(55)
 	assert.Equal(t, at(55), LostAt(pod), "the last one ended before the deletion")
-	pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodFailed, nil
+	pod.Status.Phase, pod.Status.ContainerStatuses[1].State = corev1.PodFailed, running
+	assert.Equal(t, at(60), LostAt(pod), "its node is gone, and nobody knows when its container ended")
+	pod.Status.ContainerStatuses = nil
 	assert.Equal(t, at(1), LostAt(pod), "an init container failed")
 }

@@ -1,8 +1,6 @@
 package outcome
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -56,10 +54,16 @@ func (f *PodFailure) say(reason, message string) {
 	}
 }
 
-// PodEnded returns when a pod's last container ended, or nil. A pod that still runs hasn't ended, although its init containers have.
+// PodEnded returns when a pod's last container ended, or nil. A pod that still runs hasn't ended, although its init containers have. When
+// the containers of a pod ended whose node is gone, nobody knows: the last that was reported is that they run.
 func PodEnded(pod *corev1.Pod) *metav1.Time {
-	if !HasEnded(pod) && (len(pod.Status.ContainerStatuses) == 0 || slices.ContainsFunc(pod.Status.ContainerStatuses, isRunning)) {
+	if !HasEnded(pod) && len(pod.Status.ContainerStatuses) == 0 {
 		return nil
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.State.Running != nil || c.State.Terminated == nil && !HasEnded(pod) {
+			return nil
+		}
 	}
 	var last *metav1.Time
 	eachTerminated(pod, func(_ string, end *corev1.ContainerStateTerminated) {
@@ -69,8 +73,6 @@ func PodEnded(pod *corev1.Pod) *metav1.Time {
 	})
 	return last
 }
-
-func isRunning(c corev1.ContainerStatus) bool { return c.State.Terminated == nil }
 
 // PodRestarts returns how often the kubelet has restarted containers of a pod in place.
 func PodRestarts(pod *corev1.Pod) int32 {
