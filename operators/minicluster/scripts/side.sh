@@ -35,11 +35,12 @@ if [ -s "$mc_scripts/$mc_side.post" ]; then
 	mc_post_result=$?
 	[ -s "$mc_scripts/$mc_side.command" ] || mc_result=$mc_post_result
 fi
-# Kubernetes starts a sidecar again whenever it ends, so one that has done its work stays until it is stopped.
+# Kubernetes starts a sidecar again whenever it ends, so one that has done its work stays until it is stopped. The sleeps are short,
+# because one that has just begun may miss the signal.
 case $mc_how in
 *once*)
 	while [ "$mc_result" = 0 ] && [ -z "$mc_stopping" ]; do
-		mc_run sleep 3600
+		mc_run sleep 5
 	done
 	;;
 esac

@@ -167,7 +167,7 @@ mc_follow() {
 	mc_wait=1
 	while :; do
 		if [ -n "$mc_disabled" ]; then
-			mc_pause 3600
+			mc_pause 5 # not longer: a sleep that has just begun may miss the signal
 			continue
 		fi
 		mc_broker && mc_finish 0 # the leader has ended the cluster
