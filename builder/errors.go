@@ -112,7 +112,7 @@ func summarize(err error) string {
 }
 
 // inOrder returns the text of an error with its fields in order. The API server lists wrong labels in the order of a map, another each
-// time: as another text it would change the conditions, which causes the next pass.
+// time: as another text it would change the conditions, and be an event, in every pass.
 func inOrder(err error) string {
 	status := (*apierrors.StatusError)(nil)
 	if !errors.As(err, &status) || status.ErrStatus.Details == nil {

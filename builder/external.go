@@ -10,12 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// observationFailed is the error of an operator's External.
+// observationFailed is the error of an operator's External. It doesn't unwrap its cause: an error of another API server, such as a
+// conflict or an invalid request, says nothing about the owner's children.
 type observationFailed struct{ cause error }
 
 func (f observationFailed) Error() string { return "observe the external state: " + f.cause.Error() }
-
-func (f observationFailed) Unwrap() error { return f.cause }
 
 // observeExternal calls the operator's External. Unlike a plan it isn't pure, so after a panic it is tried again, as after an error.
 func (r *reconciler[T]) observeExternal(ctx context.Context, owner T, observed View) (state any, err error) {
@@ -34,10 +33,14 @@ func (r *reconciler[T]) observeExternal(ctx context.Context, owner T, observed V
 // endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that External failed; an error of
 // the cache is only returned.
 func (r *reconciler[T]) endUnobserved(ctx context.Context, owner T, err error) (reconcile.Result, error) {
-	if !errors.As(err, new(observationFailed)) || ctx.Err() != nil {
+	switch {
+	case !errors.As(err, new(observationFailed)):
 		return reconcile.Result{}, err
+	case ctx.Err() != nil: // the manager stops
+		return reconcile.Result{}, ctx.Err()
 	}
 	r.engine.emitResult(owner, "", Result{}, err)
 	_, _, statusErr := r.writeStatus(ctx, owner, Plan[T]{}, Result{}, err, r.now())
-	return r.next(ctx, 0, errors.Join(err, statusErr))
+	r.engine.emitStatusFailure(owner, statusErr)
+	return reconcile.Result{}, errors.Join(err, statusErr)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -30,22 +32,29 @@ func TestAnExternalThatFailsIsReported(t *testing.T) {
 			planned := plans
 
 			for text, fails := range map[string]func() (any, error){
-				"observe the external state: no route":                                     func() (any, error) { return nil, errors.New("no route") },
+				"observe the external state: no route": func() (any, error) { return nil, errors.New("no route") },
+				"observe the external state: queues \"a\" is invalid": func() (any, error) {
+					return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "queues"}, "a", nil)
+				},
+				"observe the external state: Operation cannot be fulfilled on queues \"a\": changed": func() (any, error) {
+					return nil, apierrors.NewConflict(schema.GroupResource{Resource: "queues"}, "a", errors.New("changed"))
+				},
+				"observe the external state: " + ErrMisuse.Error():                         func() (any, error) { return nil, ErrMisuse },
 				"observe the external state: it panicked: no token; the log has the stack": func() (any, error) { panic("no token") },
 			} {
 				ask = fails
-				told, err := f.pass()
+				emitted, err := f.pass()
 				require.EqualError(t, err, text)
 				assert.NotErrorIs(t, err, reconcile.TerminalError(nil), "it is tried again")
-				assert.Equal(t, []string{"ObservationFailed: " + text}, told)
+				assert.Equal(t, []string{"ObservationFailed: " + text}, emitted)
 				how, reason, message := f.conditions()
 				assert.Equal(t, "F", how[:1])
 				assert.NotEqual(t, "T", how[2:], "it isn't stalled")
 				assert.Equal(t, "ObservationFailed: "+text, reason+": "+message)
 
-				told, err = f.pass()
+				emitted, err = f.pass()
 				require.EqualError(t, err, text)
-				assert.Empty(t, told, "it is told once")
+				assert.Empty(t, emitted, "it is emitted once")
 			}
 			assert.Equal(t, planned, plans, "there is no plan without what it reads")
 

@@ -63,8 +63,8 @@ type Plan[T client.Object] struct {
 	//
 	// The builder writes the status once a pass, and only if it differs. If a child can't be applied and the owner is [Conditioned], the
 	// builder overrides the condition Ready with False, and Stalled with True if no retry can help. The reason is
-	// [events.ReasonApplyFailed], [events.ReasonNotOwned], [events.ReasonInvalidPlan] or [events.ReasonObservationFailed]. These reasons
-	// are reserved for the builder: when it has applied all children, it removes conditions that still have them.
+	// [events.ReasonApplyFailed], [events.ReasonNotOwned] or [events.ReasonInvalidPlan]. These reasons, [events.ReasonObservationFailed] and
+	// [events.ReasonQuarantined] are reserved for the builder: when it has applied all children, it removes conditions that still have them.
 	Status T
 	// StatusCanWait lets the builder delay a changed status until this time after its last write of the owner's status, but by at least a
 	// quarter of this time. The builder then writes frequent changes as one, and a status write doesn't delay the next decision. Set it

@@ -84,7 +84,7 @@ func (p *pass) readinessOf(child *apply.Child, key store.Key, obj client.Object)
 	}
 	defer func() {
 		if cause := recover(); cause != nil {
-			state = readiness.Status{Message: fmt.Sprintf("ReadyWhen panicked: %v; the log has the stack", cause)}
+			state = readiness.Status{Message: text.Shorten(fmt.Sprintf("ReadyWhen panicked: %v; the log has the stack", cause), text.MaxMessage)}
 			log.Log.Error(nil, "ReadyWhen must not panic", "owner", p.ownerKey, "child", key, "panic", cause, "stack", string(debug.Stack()))
 		}
 	}()

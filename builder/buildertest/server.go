@@ -85,7 +85,7 @@ func WithClusterScoped(objs ...client.Object) Option {
 	}
 }
 
-// WithCRDs reads CustomResourceDefinitions from YAML files, and from directories and below them, once for all servers with the option.
+// WithCRDs reads CustomResourceDefinitions from YAML files, and from directories of them, once for all servers with the option.
 // They define the scope of a kind, its status subresource, its defaults, and how server-side apply merges its lists. The server doesn't run
 // their validation rules.
 func WithCRDs(paths ...string) Option {

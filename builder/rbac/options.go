@@ -14,8 +14,8 @@ type Options struct {
 	Name string
 	// Scheme has the kinds of the operators. Required.
 	Scheme *runtime.Scheme
-	// CRDs are files, and directories with .yaml files in them and below, of the CustomResourceDefinitions of the scheme's kinds. They name
-	// the kinds' resources. A path without a definition is an error. Default: nil; the resources are then the plurals that Kubernetes guesses.
+	// CRDs are files, and directories with .yaml files, of the CustomResourceDefinitions of the scheme's kinds. They name the kinds'
+	// resources. A path without a definition is an error. Default: nil; the resources are then the plurals that Kubernetes guesses.
 	CRDs []string
 	// Setup sets the operators up, as in the program. Required. It must not use the manager's client: there is no cluster.
 	Setup func(manager.Manager) error

@@ -81,5 +81,6 @@ const (
 	AnnotationAbandonEffects = "armature.dev/abandon-effects"
 )
 
-// AdviceNotOwned ends a message about an object of a child's name that belongs to another owner. armature explain replaces it.
-const AdviceNotOwned = "; delete or rename that object, or give the owner another name"
+// AdviceNotOwned begins the last part of a message about an object of a child's name that belongs to another owner. armature explain cuts
+// the message there.
+const AdviceNotOwned = "; delete or rename that object"

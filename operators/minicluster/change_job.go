@@ -60,7 +60,7 @@ func (p *pass) changeJob(plan *builder.Plan[*v1alpha1.MiniCluster], o *observed,
 func (p *pass) isAtRest() bool { return p.c.Status.Leader == nil && p.c.Status.StartTime == nil }
 
 // isSpoiled reports whether a suspended Job can't be resumed. A pod that was stopped has ended with a code of its own (runc, for one,
-// says 2 when it is told to stop before it has started the container), and the Job fails of it. Or the spec has changed in the
+// says 2 when it is told to stop before it has started the container), and its Job fails. Or the spec has changed in the
 // meantime, and a Job's template can't.
 func (p *pass) isSpoiled(job *batchv1.Job) bool {
 	return outcome.Of(job).Phase == outcome.Failed || outcome.Condition(job, batchv1.JobFailureTarget) != nil ||

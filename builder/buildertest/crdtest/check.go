@@ -12,7 +12,7 @@ import (
 )
 
 // Check fails the test for each property that CRDs admit and the Go types of a scheme can't read: see [Unreadable]. The paths are YAML
-// files, and directories with such files in them and below. The scheme must have at least one version of each kind; versions that it doesn't have aren't checked,
+// files, and directories of them. The scheme must have at least one version of each kind; versions that it doesn't have aren't checked,
 // because no operator of the scheme reads them.
 func Check(t testing.TB, scheme *runtime.Scheme, paths ...string) {
 	t.Helper()

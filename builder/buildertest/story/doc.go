@@ -59,7 +59,7 @@
 //	list KIND...                          objects and their states
 //	writes, events                        what the managers did since the last output
 //
-// KIND is a kind's name, such as Job. If several groups or versions have the name, they follow it: Job.batch or Job.v1.batch.
+// KIND is a kind's name, such as Job. If several groups or versions have the name, they follow it: Job.batch, Job.v1.batch, Event.v1.
 //
 // With the word quiet, settle, wait and idle have no output but errors: for a beginning that another story shows.
 //

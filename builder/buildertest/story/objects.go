@@ -203,7 +203,7 @@ func (s *Story) get(ctx context.Context, text string) (*unstructured.Unstructure
 func (s *Story) kind(name string) (schema.GroupVersionKind, error) {
 	short, group, qualified := strings.Cut(name, ".")
 	for _, gv := range s.config.Scheme.PrioritizedVersionsAllGroups() {
-		isNamed := !qualified || group == gv.Group || group == gv.Version+"."+gv.Group
+		isNamed := !qualified || group == gv.Group || group == strings.TrimSuffix(gv.Version+"."+gv.Group, ".")
 		if gvk := gv.WithKind(short); isNamed && s.config.Scheme.Recognizes(gvk) {
 			return gvk, nil
 		}

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -34,10 +33,6 @@ func Run(t *testing.T, path string, update bool, c Config) {
 	})
 }
 
-// gcPercent is the garbage collector's percentage while stories run: they allocate much and keep little, and with the default of 100 a
-// quarter of their CPU time is the collector's.
-const gcPercent = 400
-
 // eachFile runs a test of each file, as a subtest.
 func eachFile(t *testing.T, path string, update bool, test func(t *testing.T, file string)) {
 	t.Helper()
@@ -55,7 +50,6 @@ func eachFile(t *testing.T, path string, update bool, test func(t *testing.T, fi
 			t.Fatalf("%s has no stories; files with the extension .txt are accepted", path)
 		}
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { test(t, file) })
 	}

@@ -85,7 +85,7 @@ func (d *Desired) refuse(observed client.Object) error {
 	if !d.Child.CrossNamespace || metav1.GetControllerOfNoCopy(observed) != nil {
 		return failure.NotOwned("apply", d.Key, observed)
 	}
-	err := fmt.Errorf("%w: its label %s is %q, and set by %s%s",
+	err := fmt.Errorf("%w: its label %s is %q, and set by %s%s, or give the owner another name",
 		failure.ErrNotOwned, wellknown.LabelOwnerUID, observed.GetLabels()[wellknown.LabelOwnerUID],
 		marks.LabelSetter(observed, wellknown.LabelOwnerUID), wellknown.AdviceNotOwned)
 	return &failure.Error{Key: d.Key, Operation: "apply", Err: err, Object: observed}

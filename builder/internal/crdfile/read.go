@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// Read reads files, and the .yaml files in directories and below them.
+// Read reads files, and the .yaml files in directories, but not those below them.
 func Read[T any](paths ...string) ([]T, error) {
 	var all []T
 	for _, path := range paths {
@@ -35,29 +35,13 @@ func Read[T any](paths ...string) ([]T, error) {
 	return all, nil
 }
 
-// filesOf returns a file itself, and the .yaml files in a directory and below it.
-func filesOf(path string) (files []string, err error) {
+// filesOf returns a file itself, and the .yaml files in a directory.
+func filesOf(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return []string{path}, err
 	}
-	err = fs.WalkDir(os.DirFS(path), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && filepath.Ext(name) == ".yaml" {
-			files = append(files, filepath.Join(path, name))
-		}
-		return err
-	})
-	return files, err
-}
-
-// identity is what distinguishes a definition from other documents.
-type identity struct {
-	Kind string `json:"kind"`
-	Spec struct {
-		Names struct {
-			Kind string `json:"kind"`
-		} `json:"names"`
-	} `json:"spec"`
+	return filepath.Glob(filepath.Join(path, "*.yaml"))
 }
 
 func readFile[T any](file string) ([]T, error) {
@@ -74,8 +58,8 @@ func readFile[T any](file string) ([]T, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		var is identity
-		if json.Unmarshal(document, &is) != nil || is.Kind != "CustomResourceDefinition" || is.Spec.Names.Kind == "" {
+		var is metav1.TypeMeta
+		if json.Unmarshal(document, &is) != nil || is.Kind != "CustomResourceDefinition" {
 			continue
 		}
 		var definition T

@@ -27,7 +27,6 @@ func groups(found []definition) (groups []string) {
 const (
 	widgets = "kind: CustomResourceDefinition\nspec: {group: a.example.com, names: {kind: Widget}}\n"
 	gadgets = "kind: CustomResourceDefinition\nspec: {group: b.example.com, names: {kind: Gadget}}\n"
-	patch   = "kind: CustomResourceDefinition\nmetadata: {name: widgets.a.example.com}\n"
 )
 
 func TestRead(t *testing.T) {
@@ -40,21 +39,21 @@ func TestRead(t *testing.T) {
 	}
 	both := write("crd/both.yaml", "\n---\nkind: ConfigMap\n---\n"+widgets+"---\n"+gadgets)
 	below := write("crd/bases/gadgets.yaml", gadgets)
-	write("crd/patches/widgets.yaml", patch)
+	kustomization := write("crd/patches/kustomization.yaml", "kind: Kustomization\n")
 	write("crd/list.yaml", "- kind: CustomResourceDefinition\n")
 	write("crd/README.md", "Text: [")
 	other := write("crds.txt", widgets)
 
 	found, err := crdfile.Read[definition](filepath.Join(dir, "crd"))
 	require.NoError(t, err)
-	assert.Equal(t, []string{"b.example.com", "a.example.com", "b.example.com"}, groups(found), "bases/gadgets.yaml, then both.yaml")
+	assert.Equal(t, []string{"a.example.com", "b.example.com"}, groups(found), "nothing of the directories below")
 
 	found, err = crdfile.Read[definition](both, below, other)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a.example.com", "b.example.com", "b.example.com", "a.example.com"}, groups(found))
 
-	_, err = crdfile.Read[definition](below, filepath.Join(dir, "crd", "patches"))
-	assert.EqualError(t, err, filepath.Join(dir, "crd", "patches")+": no CustomResourceDefinition")
+	_, err = crdfile.Read[definition](below, filepath.Dir(kustomization))
+	assert.EqualError(t, err, filepath.Dir(kustomization)+": no CustomResourceDefinition")
 
 	_, err = crdfile.Read[definition](filepath.Join(dir, "absent"))
 	assert.ErrorIs(t, err, os.ErrNotExist)

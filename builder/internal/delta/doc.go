@@ -2,5 +2,6 @@
 //
 // [Between] takes two objects and returns their differences. [Remove] takes an object and sets of fields, and changes the object.
 //
-// Invariant: two objects are equal if, and only if, they have no differences.
+// Invariant: equal objects have no differences. Objects without differences are equal but for the order of lists whose elements have a key,
+// and for nulls.
 package delta

@@ -52,7 +52,7 @@ func NotOwned(operation string, key store.Key, observed client.Object) *Error {
 	}
 	err := fmt.Errorf("%w: %s", ErrNotOwned, whose)
 	if operation == "apply" {
-		err = fmt.Errorf("%w%s", err, wellknown.AdviceNotOwned)
+		err = fmt.Errorf("%w%s, or give the owner another name", err, wellknown.AdviceNotOwned)
 	}
 	return &Error{Key: key, Operation: operation, Err: err, Object: observed}
 }

@@ -13,5 +13,6 @@
 //	hashstructure         48.6 µs  1028 allocations
 //
 // Invariant: the hash is that of every field, of what every pointer points to, and of every element, so an equal hash means that nothing
-// has changed. A value with a function, a channel or unexported fields has none: [Of] returns false, and the digest decides.
+// has changed. A value with a function, a channel or a struct with
+// unexported fields, except times and quantities, has none: [Of] returns false, and the digest decides.
 package fasthash

@@ -193,16 +193,28 @@ func desiredAs(desired []any, fresh, live any, keys []string, isOurs bool) int {
 		return i
 	}
 	isDesired := isOurs
-	if made, isKnown := fresh.([]any); isKnown {
-		isDesired = matching(made, live, keys) >= 0
+	made, isKnown := fresh.([]any)
+	at := matching(made, live, keys)
+	if isKnown {
+		isDesired = at >= 0
 	}
 	if !isDesired {
 		return -1
 	}
-	return slices.IndexFunc(desired, func(element any) bool {
+	best, most := -1, 0
+	for i, element := range desired {
 		given := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return keyOf(element, key) == nil })
-		return len(given) > 0 && len(given) < len(keys) && matching([]any{element}, live, given) == 0
-	})
+		if len(given) == 0 || len(given) == len(keys) || matching([]any{element}, live, given) < 0 {
+			continue
+		}
+		if i == at && len(made) == len(desired) { // the API server keeps their order
+			return i
+		}
+		if len(given) > most {
+			best, most = i, len(given)
+		}
+	}
+	return best
 }
 
 // matching returns the index of the element with the same keys as another one. A key that one of both lacks has its default, which is

@@ -148,6 +148,42 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A desired element may lack keys that have defaults: the new object has them.
+func TestDesiredAs(t *testing.T) {
+	list := func(text string) []any {
+		l, _ := parse(t, "{l: "+text+"}")["l"].([]any)
+		return l
+	}
+	three, two := []string{"mode", "port", "proto"}, []string{"mode", "port"}
+	for name, c := range map[string]struct {
+		desired, fresh, live string
+		keys                 []string
+		ours                 bool
+		want                 int
+	}{
+		"all keys":                    {desired: "[{port: 80, mode: a}]", live: "{port: 80, mode: a}", keys: two, want: 0},
+		"ours":                        {desired: "[{port: 80}]", live: "{port: 80, mode: a}", keys: two, ours: true, want: 0},
+		"not ours":                    {desired: "[{port: 80}]", live: "{port: 80, mode: a}", keys: two, want: -1},
+		"the default, of another":     {desired: "[{port: 80}]", fresh: "[{port: 80, mode: a}]", live: "{port: 80, mode: a}", keys: two, want: 0},
+		"another than the default":    {desired: "[{port: 80}]", fresh: "[{port: 80, mode: a}]", live: "{port: 80, mode: b}", keys: two, ours: true, want: -1},
+		"the one with more keys":      {desired: "[{port: 80}, {port: 80, mode: b}]", live: "{port: 80, mode: b, proto: t}", keys: three, ours: true, want: 1},
+		"the same place":              {desired: "[{port: 80}, {mode: b}]", fresh: "[{port: 80, mode: a}, {port: 1, mode: b}]", live: "{port: 1, mode: b}", keys: two, want: 1},
+		"the same place, of two keys": {desired: "[{port: 1}, {mode: b}]", fresh: "[{port: 1, mode: a}, {port: 1, mode: b}]", live: "{port: 1, mode: b}", keys: two, want: 1},
+		"elements that admission adds": {
+			desired: "[{port: 80}, {port: 81, mode: b}]", fresh: "[{port: 7, mode: x}, {port: 80, mode: a, proto: t}, {port: 81, mode: b, proto: t}]",
+			live: "{port: 81, mode: b, proto: t}", keys: three, want: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var fresh any
+			if c.fresh != "" {
+				fresh = list(c.fresh)
+			}
+			assert.Equal(t, c.want, desiredAs(list(c.desired), fresh, list("[" + c.live + "]")[0], c.keys, c.ours))
+		})
+	}
+}
+
 func TestIgnoredFieldsStay(t *testing.T) {
 	o := objectsOf(t, "{spec: {a: 1, d: 5, in: {x: 1, y: 2}}}", "{spec: {a: 2}}", "{spec: {a: 2, d: 1}}", `{"f:spec":{"f:a":{}}}`, "")
 	for _, text := range []string{"spec.d", "spec.in.x"} {

@@ -54,14 +54,14 @@ func (f *PodFailure) say(reason, message string) {
 	}
 }
 
-// PodEnded returns when a pod's last container ended, or nil. A pod that still runs hasn't ended, although its init containers have. When
-// the containers of a pod ended whose node is gone, nobody knows: the last that was reported is that they run.
+// PodEnded returns when a pod's last container ended, or nil. A pod that still runs hasn't ended, although its init containers have. The
+// end of a container of a pod whose node is gone isn't known: the last report is that it runs, or waits for a restart.
 func PodEnded(pod *corev1.Pod) *metav1.Time {
 	if !HasEnded(pod) && len(pod.Status.ContainerStatuses) == 0 {
 		return nil
 	}
 	for _, c := range pod.Status.ContainerStatuses {
-		if c.State.Running != nil || c.State.Terminated == nil && !HasEnded(pod) {
+		if c.State.Terminated == nil && (c.State.Running != nil || c.RestartCount > 0 || !HasEnded(pod)) {
 			return nil
 		}
 	}

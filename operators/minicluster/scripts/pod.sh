@@ -18,13 +18,13 @@ mc_stop() {
 }
 trap mc_stop TERM INT
 
-# mc_run runs a command beside this shell, so that it can be stopped, and returns its exit code. It starts none any more once the
-# container is stopped.
+# mc_run runs a command beside this shell, so that it can be stopped, and returns its exit code. After the
+# container is told to stop, it starts nothing.
 mc_run() {
 	[ -z "$mc_stopping" ] || return 143
 	"$@" &
 	mc_child=$!
-	# A process forgets a signal that it gets before it has left this shell's traps behind.
+	# A new process loses a signal that arrives before it has reset this shell's traps.
 	[ -z "$mc_stopping" ] || { sleep 1 && kill -TERM "$mc_child" 2>/dev/null; }
 	while :; do
 		wait "$mc_child"

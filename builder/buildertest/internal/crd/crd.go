@@ -39,7 +39,7 @@ type definition struct {
 	} `json:"spec"`
 }
 
-// Read returns the kinds of the definitions in YAML files, and in directories and below them. A path without a definition is an error.
+// Read returns the kinds of the definitions in YAML files, and in directories of them. A path without a definition is an error.
 func Read(paths ...string) ([]*Kind, error) {
 	definitions, err := crdfile.Read[definition](paths...)
 	if err != nil {
