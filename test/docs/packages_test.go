@@ -35,7 +35,7 @@ func TestPackages(t *testing.T) {
 			}
 			assert.Contains(t, string(text), "// Package "+path.Base(name)+" ", "%s/doc.go", name)
 			if strings.HasPrefix(name, "builder/internal/") {
-				assert.Contains(t, string(text), "Invariant", "%s/doc.go: want a paragraph that begins with Invariant", name)
+				assert.Regexp(t, "(?m)^//\n// Invariants?[:,]", string(text), "%s/doc.go: want a paragraph that begins with Invariant", name)
 			}
 			return nil
 		})

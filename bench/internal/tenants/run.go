@@ -127,8 +127,8 @@ func (o *options) measure(ctx context.Context, a attack, v version, r *results) 
 	return m, errors.Join(err, cluster.Stop())
 }
 
-// clearTenants deletes the tenants' objects. The next manager on the cluster would otherwise work through those of all earlier attacks, and its
-// first probes would not be alone.
+// clearTenants deletes the tenants' objects. The next manager on the cluster would otherwise work through those of all earlier attacks, and
+// its first probes would not be alone.
 func clearTenants(ctx context.Context, cluster *lab.Cluster, of tenants) error {
 	c, err := newClient(cluster)
 	if err != nil {

@@ -5,6 +5,8 @@
 // reads a refusal: which fields the API server refuses to change, and which of them another writer has changed.
 //
 // Functions take the causes of a refusal, objects as decoded from JSON, and the differences of package merge between them. They return
-// field paths and values. They change only the trial. Invariant: a field that another writer has changed, or by which another writer
-// has made the object immutable, is reported as the other writer's, so that the builder doesn't delete the object for it.
+// field paths and values. They change only the trial.
+//
+// Invariant: a field that another writer has changed, or by which another writer has made the object immutable, is reported as the other
+// writer's, so that the builder doesn't delete the object for it.
 package immutable

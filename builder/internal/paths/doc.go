@@ -4,6 +4,6 @@
 //
 // A path is a list of steps, and a set of paths is a fieldpath.Set. [Path.Remove] is the only function that changes an object.
 //
-// Invariant: [Parse] reads what [Text] returns of a field, unless the key of a map has a bracket or an equals sign, so that a user can copy a
-// path from a message into a plan.
+// Invariant: [Parse] reads what [Text] returns of a field, unless the key of a map has a bracket or an equals sign, so that a user can
+// copy a path from a message into a plan.
 package paths

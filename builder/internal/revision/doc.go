@@ -8,7 +8,9 @@
 //   - the data of a revision (Snapshot), and its hash
 //   - the record of the values for which a RunOnce child has run (Runs)
 //
-// No function makes a request, reads a clock or changes an argument. Invariants:
+// No function makes a request, reads a clock or changes an argument.
+//
+// Invariants:
 //
 //   - The hash in the name of a revision identifies its data, so that only data that the builder wrote are ever restored.
 //   - The annotation or the data of a ControllerRevision has all that a later pass needs: a restart loses nothing.

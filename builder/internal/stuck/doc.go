@@ -7,6 +7,8 @@
 //
 // Functions take an observed StatefulSet and its pods, and return pods, counts and selectors. An Unblocker lists and deletes pods, and
 // returns the result. Watch remembers since when a status has been the same, in memory only; if it forgets that, the builder lists the
-// pods later. Invariant: the package never returns a pod that is ready, terminating, of the update revision, without a revision, below
-// the partition, or another controller's.
+// pods later.
+//
+// Invariant: the package never returns a pod that is ready, terminating, of the update revision, without a revision, below the partition,
+// or another controller's.
 package stuck
