@@ -208,7 +208,7 @@ func TestModel(t *testing.T) {
 			s.want = reference(s.flow, retry, done, s.fails)
 			s.trouble()
 			s.edit(func(spec *v1alpha1.JobFlowSpec) { spec.Suspend = false })
-			s.lag(0)
+			s.lag(1, &batchv1.Job{}, &corev1.Pod{}) // a manager whose caches lag catches up at rest; one whose lag has just ended doesn't
 			require.NoError(t, s.Idle(t.Context(), time.Hour))
 			s.check()
 
