@@ -39,9 +39,7 @@ func BenchmarkEvaluateExpressions(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			flow.Spec.Parallelism = ptr.To[int32](1)
 			for b.Loop() {
-				s := &stepper{flow: flow}
-				s.step()
-				if plan := s.step(completeJob("first")); len(plan.Children) != 1 {
+				if plan := planOf(after(flow), completeJob("first")); len(plan.Children) != 1 {
 					b.Fatalf("%d Jobs: %v", len(plan.Children), graph.Compile(b.Context(), flow, 0).Problems)
 				}
 			}
@@ -70,22 +68,22 @@ func costly(value string) string {
 func TestAPassGivesWay(t *testing.T) {
 	for name, start := range map[string]string{"skipped": "false", "started": "true"} {
 		t.Run(name, func(t *testing.T) {
-			flow := flowWhen(50, func(int) string { return costly(start) })
-			s := &stepper{flow: flow}
-			s.step()
+			flow := after(flowWhen(50, func(int) string { return costly(start) }))
 			passes, done := 0, 0
 			jobs := map[string]bool{}
 			observed := []client.Object{completeJob("first")}
 			for done < 50 {
 				passes++
 				require.Less(t, passes, 50)
-				plan := s.step(observed...)
+				plan := planOf(flow, observed...)
+				require.NotNil(t, plan.Status)
+				flow = plan.Status
 				for _, name := range started(plan) {
 					jobs[name] = true
 					observed = append(observed, runningJob(name[len("demo-"):]))
 				}
 				before := done
-				done = int(s.flow.Status.Counts.Skipped) + len(jobs)
+				done = int(flow.Status.Counts.Skipped) + len(jobs)
 				require.Greater(t, done, before, "each pass comes further")
 				assert.Less(t, done-before, 20)
 				if done < 50 {
@@ -103,17 +101,15 @@ func TestAPassGivesWay(t *testing.T) {
 func TestAPassThatComesNoFurtherEvaluatesEverything(t *testing.T) {
 	flow := flowWhen(40, func(i int) string { return costly(fmt.Sprint(i < 39)) })
 	flow.Spec.Parallelism = ptr.To[int32](1)
-	s := &stepper{flow: flow}
-	s.step()
-	plan := s.step(completeJob("first"))
-	require.Len(t, started(plan), 1)
-	running := runningJob("n0")
+	flow = after(flow)
+	require.Len(t, started(planOf(flow, completeJob("first"))), 1)
 	for range 5 {
-		plan = s.step(completeJob("first"), running)
+		flow = after(flow, completeJob("first"), runningJob("n0"))
 	}
+	plan := planOf(flow, completeJob("first"), runningJob("n0"))
 	assert.Empty(t, started(plan))
 	assert.Zero(t, plan.RequeueAfter)
-	assert.Equal(t, int32(1), s.flow.Status.Counts.Skipped)
+	assert.Equal(t, int32(1), flow.Status.Counts.Skipped)
 }
 
 // When its context ends, a plan returns early; nothing of it is kept.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/items"
 	"github.com/armature-dev/armature/operators/jobflow/internal/outputs"
@@ -37,57 +36,6 @@ func item(node string, index int, job func(string) *batchv1.Job) *batchv1.Job {
 	return j
 }
 
-func TestForEachRunsOneJobAnItem(t *testing.T) {
-	s := &stepper{flow: makeFlow(each("fan", "red", "$(green)", "blue"), node("join", "fan"))}
-	s.flow.Spec.Flows[0].ForEach.MaxParallel = ptr.To[int32](2)
-	plan := s.step()
-	assert.Equal(t, []string{"demo-fan-0", "demo-fan-1"}, started(plan))
-	assert.Equal(t, "$$(green)", envOf(t, plan, 1, "ITEM"))
-	assert.Equal(t, "1", envOf(t, plan, 1, "ITEM_INDEX"))
-
-	s.step(item("fan", 0, runningJob), item("fan", 1, runningJob))
-	assert.Equal(t, "demo-fan", detailOf(s.flow, "fan").Job)
-	assert.Equal(t, v1alpha1.FlowRunning, states(s.flow)["fan"])
-	plan = s.step(item("fan", 0, completeJob), item("fan", 1, runningJob))
-	assert.Equal(t, []string{"demo-fan-2"}, started(plan))
-	assert.Equal(t, "1 of 3 items succeeded", detailOf(s.flow, "fan").Message)
-	plan = s.step(item("fan", 1, completeJob), item("fan", 2, runningJob))
-	assert.Empty(t, started(plan), "item 0 is on record")
-	plan = s.step(item("fan", 2, completeJob))
-	assert.Equal(t, []string{"demo-join"}, started(plan))
-	assert.Equal(t, "3 of 3 items succeeded", detailOf(s.flow, "fan").Message)
-	assert.Empty(t, s.flow.Status.Items)
-}
-
-func TestForEachWithFailures(t *testing.T) {
-	s := &stepper{flow: makeFlow(each("fan", "a", "b", "c"), node("join", "fan"))}
-	s.step()
-	plan := s.step(item("fan", 0, failedJob), item("fan", 1, completeJob), item("fan", 2, runningJob))
-	assert.Empty(t, plan.Events)
-	assert.Equal(t, "1 of 3 items succeeded, 1 failed", detailOf(s.flow, "fan").Message)
-	s.step(item("fan", 0, failedJob), item("fan", 1, completeJob), item("fan", 2, failedJob))
-	assert.Equal(t, "1 of 3 items succeeded; failed: 0, 2", detailOf(s.flow, "fan").Message)
-	assert.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
-
-	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Retry = 1 })
-	plan = s.step(item("fan", 0, failedJob), item("fan", 1, completeJob), item("fan", 2, failedJob))
-	assert.Equal(t, []string{"demo-fan-0-r1", "demo-fan-2-r1"}, started(plan), "item 1 has succeeded")
-	assert.Equal(t, "1", plan.Children[0].Object().GetLabels()[LabelRetry])
-	s.step(retried(item("fan", 0, completeJob)), retried(item("fan", 2, completeJob)))
-	assert.Equal(t, v1alpha1.FlowSucceed, states(s.flow)["fan"])
-	assert.EqualValues(t, 2, detailOf(s.flow, "fan").Attempts)
-}
-
-// retried makes a Job one of the first retry.
-func retried(job *batchv1.Job) *batchv1.Job {
-	job.Name += "-r1"
-	if job.Labels == nil {
-		job.Labels = map[string]string{}
-	}
-	job.Labels[LabelRetry] = "1"
-	return job
-}
-
 func TestForEachOverAnOutput(t *testing.T) {
 	tests := map[string]struct {
 		output  string
@@ -105,9 +53,7 @@ func TestForEachOverAnOutput(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := &stepper{flow: makeFlow(node("list"), eachOf("fan", "list"), node("join", "fan"))}
-			s.step()
-			plan := s.step(putOut("list", tt.output)...)
+			plan := planOf(makeFlow(node("list"), eachOf("fan", "list"), node("join", "fan")), putOut("list", tt.output)...)
 			if tt.items != nil {
 				assert.Len(t, plan.Children, len(tt.items))
 				for n, item := range tt.items {
@@ -115,11 +61,11 @@ func TestForEachOverAnOutput(t *testing.T) {
 				}
 				return
 			}
-			assert.Contains(t, detailOf(s.flow, "fan").Message, tt.message)
+			assert.Contains(t, detailOf(plan.Status, "fan").Message, tt.message)
 			if name == "empty" {
 				assert.Equal(t, []string{"demo-join"}, started(plan), "at once")
 			} else {
-				assert.Equal(t, v1alpha1.FlowFailed, states(s.flow)["fan"])
+				assert.Equal(t, v1alpha1.FlowFailed, states(plan.Status)["fan"])
 			}
 		})
 	}
@@ -127,25 +73,18 @@ func TestForEachOverAnOutput(t *testing.T) {
 
 // The status may be put off while what comes next is started.
 func TestForEachOverAnEmptyListSaysSoWhenItIsRecordedLate(t *testing.T) {
-	s := &stepper{flow: makeFlow(node("list"), eachOf("fan", "list"), node("join", "fan"))}
-	s.step()
-	before := s.flow
-	list := putOut("list", "[]")
-	join := jobsOf(s.step(list...), runningJob)
-	s.flow = before
-	s.step(append(list, join...)...)
-	assert.Equal(t, v1alpha1.FlowSucceed, states(s.flow)["fan"])
-	assert.Equal(t, "there are no items", detailOf(s.flow, "fan").Message)
+	flow := after(makeFlow(node("list"), eachOf("fan", "list"), node("join", "fan")))
+	flow = after(flow, append(putOut("list", "[]"), runningJob("join"))...)
+	assert.Equal(t, v1alpha1.FlowSucceed, states(flow)["fan"])
+	assert.Equal(t, "there are no items", detailOf(flow, "fan").Message)
 }
 
 func TestForEachAfterACrash(t *testing.T) {
-	s := &stepper{flow: makeFlow(each("fan", "a", "b"))}
-	first := s.flow
-	s.step()
-	s.flow = first // its status wasn't written, one of its Jobs was created
-	assert.Equal(t, []string{"demo-fan-1"}, started(s.step(item("fan", 0, runningJob))))
-	s.step(item("fan", 0, failedJob), item("fan", 1, completeJob))
-	assert.Equal(t, v1alpha1.StateFailed, s.flow.Status.State)
+	flow := makeFlow(each("fan", "a", "b")) // its status wasn't written, one of its Jobs was created
+	plan := planOf(flow, item("fan", 0, runningJob))
+	assert.Equal(t, []string{"demo-fan-1"}, started(plan))
+	flow = after(plan.Status, item("fan", 0, failedJob), item("fan", 1, completeJob))
+	assert.Equal(t, v1alpha1.StateFailed, flow.Status.State)
 }
 
 func TestForEachIsPatientWhenThereAreMany(t *testing.T) {
@@ -156,37 +95,9 @@ func TestForEachIsPatientWhenThereAreMany(t *testing.T) {
 		n.ForEach.MaxParallel = ptr.To[int32](1)
 		flow.Spec.Flows = append(flow.Spec.Flows, n)
 	}
-	s := &stepper{flow: flow}
-	assert.Len(t, s.step().Children, 2, "the others wait until there is room in the status")
-	assert.Equal(t, "waits until fewer items of other flows are under way", detailOf(s.flow, "fan2").Message)
-}
-
-func TestForEachWhoseItemsAreChanged(t *testing.T) {
-	s := &stepper{flow: makeFlow(each("fan", "a", "b", "c"))}
-	s.flow.Spec.Flows[0].ForEach.MaxParallel = ptr.To[int32](1)
-	job := s.step().Children[0].Object().(*batchv1.Job).DeepCopy()
-	s.step(job)
-	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].ForEach.MaxParallel = ptr.To[int32](2) })
-	plan := s.step(job)
-	assert.Equal(t, []string{"demo-fan-1"}, started(plan), "maxParallel may be changed")
-	assert.Empty(t, condition(s.flow, "EditRefused"))
-
-	for what, change := range map[string]func(*v1alpha1.Flow){
-		"other items": func(n *v1alpha1.Flow) { n.ForEach.Items = []string{"a", "x"} },
-		"no forEach":  func(n *v1alpha1.Flow) { n.ForEach = nil },
-	} {
-		t.Run(what, func(t *testing.T) {
-			s := &stepper{flow: s.flow}
-			s.edit(func(f *v1alpha1.JobFlow) { change(&f.Spec.Flows[0]) })
-			plan := s.step(job)
-			assert.Empty(t, plan.Children)
-			assert.Contains(t, condition(s.flow, "EditRefused").Message, `flow "fan": spec.flows[0].forEach: Forbidden`)
-			assert.Equal(t, "EditRefused", condition(s.flow, events.ConditionReady).Reason)
-			s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows[0].ForEach = &v1alpha1.ForEach{Items: []string{"a", "b", "c"}} })
-			assert.Equal(t, []string{"demo-fan-1", "demo-fan-2"}, started(s.step(job)), "put back")
-			assert.Empty(t, condition(s.flow, "EditRefused"))
-		})
-	}
+	plan := planOf(flow)
+	assert.Len(t, plan.Children, 2, "the others wait until there is room in the status")
+	assert.Equal(t, "waits until fewer items of other flows are under way", detailOf(plan.Status, "fan2").Message)
 }
 
 // An output is read once a pass, however many nodes run over it, and the Jobs that a flow can come to have are bounded.

@@ -136,3 +136,13 @@ func TestRenderKeepsTheTTLToItself(t *testing.T) {
 	job = rendered(t, makeFlow(n), n.JobTemplate)
 	assert.Equal(t, ptr.To[int32](-1), job.Spec.TTLSecondsAfterFinished, "for the API server to refuse")
 }
+
+// podOf returns a pod that a Job of a plan has, running.
+func podOf(job *batchv1.Job) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: job.Namespace, Name: job.Name + "-x", Labels: job.Spec.Template.Labels, Annotations: job.Spec.Template.Annotations,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: new(true)}},
+	}}
+	pod.Status.Phase = corev1.PodRunning
+	return pod
+}

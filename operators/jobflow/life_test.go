@@ -20,12 +20,11 @@ func TestTheEndIsFollowedByWhatComesNext(t *testing.T) {
 		"nothing":   {func(s *v1alpha1.JobFlowSpec) {}, 0},
 		"a retry":   {func(s *v1alpha1.JobFlowSpec) { s.Retry = 1 }, lifecycle.Shortly},
 		"retention": {func(s *v1alpha1.JobFlowSpec) { s.JobRetention = v1alpha1.RetainNone }, lifecycle.Shortly},
-		"a TTL":     {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](27) }, 18 * time.Second},
+		"a TTL":     {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](27) }, 28 * time.Second},
 		"at once":   {func(s *v1alpha1.JobFlowSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](0) }, lifecycle.Shortly},
 	} {
-		s := &stepper{flow: makeFlow(node("a"))}
-		tt.change(&s.flow.Spec)
-		s.step()
-		assert.Equal(t, tt.want, s.step(failedJob("a")).RequeueAfter, name)
+		flow := makeFlow(node("a"))
+		tt.change(&flow.Spec)
+		assert.Equal(t, tt.want, planOf(flow, failedJob("a")).RequeueAfter, name)
 	}
 }

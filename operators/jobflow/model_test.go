@@ -1,27 +1,41 @@
 package jobflow
 
 import (
+	"flag"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
+	"github.com/armature-dev/armature/internal/testsize"
+	"github.com/armature-dev/armature/operators/internal/origin"
+	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 )
 
-// drawFlow returns a flow of up to 30 nodes, with expressions, lists of items, inputs, failures that are allowed, a rule for
+// drawFlow returns a flow with expressions, lists of items, inputs, failures that are allowed, a rule for
 // success, and nodes in finally.
 func drawFlow(t *rapid.T) *v1alpha1.JobFlow {
 	flow := makeFlow()
 	plain := map[string]bool{} // nodes that have an output
-	for i := range rapid.IntRange(1, 30).Draw(t, "nodes") {
+	for i := range rapid.IntRange(1, testsize.Pick(8, 30)).Draw(t, "nodes") {
 		n := node(fmt.Sprint("n", i))
 		if i > 0 {
 			for _, d := range rapid.SliceOfNDistinct(rapid.IntRange(0, i-1), 0, 4, rapid.ID[int]).Draw(t, "dependencies") {
@@ -40,7 +54,8 @@ func drawFlow(t *rapid.T) *v1alpha1.JobFlow {
 		n.AllowFailure = rapid.IntRange(0, 3).Draw(t, "may fail") == 0
 		flow.Spec.Finally = append(flow.Spec.Finally, n)
 	}
-	flow.Spec.SuccessWhen = rapid.SampledFrom([]string{"", "", "", "jobs.n0.succeeded", "jobs.exists(n, jobs[n].succeeded)"}).Draw(t, "success when")
+	rules := []string{"", "", "", "jobs.n0.succeeded", "jobs.exists(n, jobs[n].succeeded)"}
+	flow.Spec.SuccessWhen = rapid.SampledFrom(rules).Draw(t, "success when")
 	flow.Spec.FailFast = rapid.IntRange(0, 5).Draw(t, "fail fast") == 0
 	if rapid.IntRange(0, 3).Draw(t, "bounded") == 0 {
 		flow.Spec.Parallelism = new(rapid.Int32Range(1, 4).Draw(t, "parallelism"))
@@ -75,9 +90,9 @@ func drawExtras(t *rapid.T, n *v1alpha1.Flow, plain map[string]bool) {
 	}
 }
 
-// reference says how each node ends in an attempt if its Jobs are meant to fail as told: all that the features promise,
-// but for the order in which things happen. What has been done in earlier attempts, Job by Job, isn't done again.
-func reference(flow *v1alpha1.JobFlow, retry int, done map[string]bool, meant meaning) map[string]v1alpha1.FlowState {
+// reference says how each node ends in an attempt if the Jobs of some names fail: all that the features promise, but for the order in
+// which things happen. What has been done in earlier attempts, Job by Job, isn't done again.
+func reference(flow *v1alpha1.JobFlow, retry int, done map[string]bool, fails func(job string) bool) map[string]v1alpha1.FlowState {
 	ends := map[string]v1alpha1.FlowState{}
 	run := func(n *v1alpha1.Flow, again bool) v1alpha1.FlowState {
 		items := []int{-1}
@@ -91,8 +106,11 @@ func reference(flow *v1alpha1.JobFlow, retry int, done map[string]bool, meant me
 		}
 		end := v1alpha1.FlowSucceed
 		for _, item := range items {
-			job := fmt.Sprint(n.Name, "#", item)
-			if done[job] = (done[job] && !again) || !meant.fails(n.Name, item, retry); !done[job] {
+			key, job := fmt.Sprint(n.Name, "#", item), graph.JobName(flow.Name, n.Name, int32(retry))
+			if item >= 0 {
+				job = graph.ItemJobName(flow.Name, n.Name, item, int32(retry))
+			}
+			if done[key] = (done[key] && !again) || !fails(job); !done[key] {
 				end = v1alpha1.FlowFailed
 			}
 		}
@@ -181,104 +199,229 @@ func verdictOf(flow *v1alpha1.JobFlow, ends map[string]v1alpha1.FlowState) v1alp
 
 // TestModel runs random flows through random trouble, and holds them to the reference.
 func TestModel(t *testing.T) {
+	fewCases(t, "30")
+	scheme := testScheme(t)
 	rapid.Check(t, func(t *rapid.T) {
-		flow := drawFlow(t)
-		bad := rapid.SliceOfN(rapid.IntRange(0, 9), 97, 97).Draw(t, "bad luck")
-		meant := meaning{
-			fails: func(node string, item, retry int) bool {
-				return bad[(len(node)*31+int(node[len(node)-1])*7+item*5+retry*3)%97] < 2
-			},
-			output: func(string) string { return "[1,2]" },
-		}
-		w := newWorld(t, flow, meant)
+		s := newSimulation(t, scheme)
 		done := map[string]bool{}
 		for retry := 0; ; retry++ {
-			want := reference(flow, retry, done, meant)
-			trouble(t, w, want)
-			require.True(t, w.settle(), "the flow doesn't end: %+v", w.flow.Status)
+			s.want = reference(s.flow, retry, done, s.fails)
+			s.trouble()
+			s.edit(func(spec *v1alpha1.JobFlowSpec) { spec.Suspend = false })
+			s.lag(1, &batchv1.Job{}, &corev1.Pod{}) // a manager whose caches lag catches up at rest; one whose lag has just ended doesn't
+			require.NoError(t, s.Idle(t.Context(), time.Hour))
+			s.check()
 
-			got := states(w.flow)
-			if !w.flow.Spec.FailFast {
-				require.Equal(t, want, got)
+			status := s.flow.Status
+			require.NotNil(t, status.CompletionTime, "the flow doesn't end: %+v", status)
+			require.EqualValues(t, retry, status.Retry)
+			require.Equal(t, s.flow.Generation, status.ObservedGeneration)
+			got := states(s.flow)
+			if !s.flow.Spec.FailFast {
+				require.Equal(t, s.want, got)
 			}
-			verdict := verdictOf(flow, got)
-			assert.Equal(t, verdict, w.flow.Status.State)
-			for name, times := range w.created {
-				assert.Equal(t, 1, times, "%s was created more than once", name)
-			}
-			rest := w.plan(w.jobs(), of[*corev1.Pod](w.objects))
-			assert.Zero(t, rest, "nothing is left to do")
+			verdict := verdictOf(s.flow, got)
+			require.Equal(t, verdict, status.State)
+			require.Zero(t, s.plan(), "nothing is left to do")
 			if verdict == v1alpha1.StateSucceed || retry == 2 {
 				return
 			}
-			w.flow = w.flow.DeepCopy()
-			w.flow.Spec.Retry++
-			w.flow.Generation++
-			flow = w.flow
+			s.edit(func(spec *v1alpha1.JobFlowSpec) { spec.Retry++ })
 		}
 	})
 }
 
-// trouble lets passes, work, crashes, stale views and suspensions happen in any order.
-func trouble(t *rapid.T, w *world, want map[string]v1alpha1.FlowState) {
-	ended := func(node string) bool { // as the Jobs of this attempt say; with failFast one of an earlier may have been left behind
-		for _, job := range w.jobs() {
-			if name, _, retry := labelsOf(job); name == node && retry == w.retry && len(job.Status.Conditions) == 0 && len(podsOfJob(w, job)) == 0 {
-				return false
+// simulation is a simulated cluster with one flow, and what must be remembered of its past.
+type simulation struct {
+	*rapid.T
+	*world.World
+	user  *buildertest.Client
+	fails func(job string) bool
+	want  map[string]v1alpha1.FlowState
+
+	flow     *v1alpha1.JobFlow // as of the last check
+	jobs     []*batchv1.Job
+	pods     []*corev1.Pod
+	lagging  int
+	retry    int                     // the attempt that the last Job was created in
+	known    map[string]types.UID    // the Jobs, by their name
+	rendered map[string]*batchv1.Job // the first rendering of a Job
+}
+
+func newSimulation(t *rapid.T, scheme *runtime.Scheme) *simulation {
+	flow := drawFlow(t)
+	seed := rapid.Uint32().Draw(t, "bad luck")
+	fails := func(job string) bool {
+		h := fnv.New32a()
+		fmt.Fprint(h, seed, job)
+		return h.Sum32()%5 == 0
+	}
+	server := buildertest.NewServer(scheme, buildertest.WithStatusSubresource(flow))
+	require.NoError(t, server.Add(world.Node("n1"), flow))
+	s := &simulation{
+		T: t, user: server.Client("user"), fails: fails, flow: flow, known: map[string]types.UID{}, rendered: map[string]*batchv1.Job{},
+		World: world.New(server, world.Options{Pods: func(pod *corev1.Pod) world.Script {
+			script := world.Script{Ends: true, Message: "[1,2]"}
+			if fails(pod.Labels[batchv1.JobNameLabel]) {
+				script.ExitCode = 1
+			}
+			return script
+		}}),
+	}
+	_, err := s.AddManager("manager", world.OperatorOf(Operator))
+	require.NoError(t, err)
+	s.check()
+	return s
+}
+
+// trouble lets steps, crashes, stale caches and suspensions happen in any order.
+func (s *simulation) trouble() {
+	begin := s.Now()
+	s.Repeat(map[string]func(*rapid.T){
+		"steps": func(t *rapid.T) {
+			for range rapid.IntRange(1, 20).Draw(t, "n") {
+				steps, err := s.Steps()
+				require.NoError(t, err)
+				if len(steps) == 0 {
+					return
+				}
+				require.NoError(t, steps[rapid.IntRange(0, len(steps)-1).Draw(t, "step")].Run(t.Context()))
+				s.check()
+			}
+		},
+		"crash": func(t *rapid.T) { s.Managers()[0].Client().CrashAfter(rapid.IntRange(0, 3).Draw(t, "writes")) },
+		"lag": func(t *rapid.T) {
+			kinds := [][]client.Object{{&batchv1.Job{}}, {&corev1.Pod{}}, {&batchv1.Job{}, &corev1.Pod{}}}
+			s.lag(rapid.IntRange(0, 9).Draw(t, "changes"), rapid.SampledFrom(kinds).Draw(t, "kinds")...)
+		},
+		"suspend or resume": func(t *rapid.T) {
+			if rapid.IntRange(0, 4).Draw(t, "rarely") == 0 {
+				s.edit(func(spec *v1alpha1.JobFlowSpec) { spec.Suspend = !spec.Suspend })
+			}
+		},
+		"time passes": func(*rapid.T) {
+			if s.Now().Sub(begin) < 50*time.Second { // a cache that lags longer behind loses outputs
+				s.Server().Clock().Step(time.Second)
+			}
+		},
+	})
+}
+
+func (s *simulation) lag(changes int, kinds ...client.Object) {
+	s.lagging = changes
+	require.NoError(s, s.Managers()[0].Lag(changes, kinds...))
+}
+
+func (s *simulation) edit(change func(*v1alpha1.JobFlowSpec)) {
+	s.check()
+	change(&s.flow.Spec)
+	require.NoError(s, s.user.Update(s.Context(), s.flow))
+}
+
+// check checks what always holds, after each step.
+func (s *simulation) check() {
+	s.flow, s.jobs, s.pods = &v1alpha1.JobFlow{}, nil, nil
+	require.NoError(s, s.user.Get(s.Context(), client.ObjectKey{Namespace: "default", Name: "demo"}, s.flow))
+	for _, object := range s.Server().Stored() {
+		switch o := object.(type) {
+		case *batchv1.Job:
+			s.jobs = append(s.jobs, o)
+		case *corev1.Pod:
+			s.pods = append(s.pods, o)
+		}
+	}
+	s.plan()
+	for _, job := range s.jobs {
+		uid, ok := s.known[job.Name]
+		if ok {
+			require.Equal(s, uid, job.UID, "%s was created more than once", job.Name)
+			continue
+		}
+		s.known[job.Name] = job.UID
+		s.retry = int(origin.Number(job.Labels, LabelRetry))
+		s.checkStart(job)
+	}
+}
+
+// checkStart checks that a Job may be created in the present state.
+func (s *simulation) checkStart(job *batchv1.Job) {
+	spec, name := &s.flow.Spec, job.Labels[LabelFlow]
+	require.False(s, spec.Suspend, "%s is started in a suspended flow", name)
+	require.True(s, spec.FailFast || s.want[name] != v1alpha1.FlowSkipped, "%s is to be skipped", name)
+	for i := range spec.Flows {
+		if n := &spec.Flows[i]; n.Name == name {
+			for _, d := range n.Dependencies {
+				require.True(s, s.ended(d), "%s starts, and %s hasn't ended", name, d)
 			}
 		}
+		if strings.HasPrefix(name, "f") && !spec.FailFast { // which may skip what isn't yet observed to have been started
+			require.True(s, s.ended(spec.Flows[i].Name), "%s starts, and %s hasn't ended", name, spec.Flows[i].Name)
+		}
+	}
+	if spec.Parallelism != nil && s.lagging == 0 {
+		active := slices.DeleteFunc(slices.Clone(s.jobs), s.hasEnded)
+		require.LessOrEqual(s, len(active), int(*spec.Parallelism))
+	}
+}
+
+// ended reports whether no Job of a node runs, as far as this attempt goes: with failFast one of an earlier may have been left behind.
+func (s *simulation) ended(node string) bool {
+	return !slices.ContainsFunc(s.jobs, func(job *batchv1.Job) bool {
+		return job.Labels[LabelFlow] == node && int(origin.Number(job.Labels, LabelRetry)) == s.retry && !s.hasEnded(job)
+	})
+}
+
+// hasEnded reports whether a Job has ended, or will, as its pod says.
+func (s *simulation) hasEnded(job *batchv1.Job) bool {
+	if outcome.Of(job).Ended != nil {
 		return true
 	}
-	w.check = func(job *batchv1.Job) {
-		name, _, retry := labelsOf(job)
-		w.retry = retry
-		require.True(t, w.flow.Spec.FailFast || want[name] != v1alpha1.FlowSkipped, "%s is to be skipped", name)
-		for i := range w.flow.Spec.Flows {
-			if n := &w.flow.Spec.Flows[i]; n.Name == name {
-				for _, d := range n.Dependencies {
-					require.True(t, ended(d), "%s starts, and %s hasn't ended", name, d)
-				}
-			}
-		}
-		if strings.HasPrefix(name, "f") && !w.flow.Spec.FailFast { // which may skip what isn't yet seen to have been started
-			for i := range w.flow.Spec.Flows {
-				other := w.flow.Spec.Flows[i].Name
-				require.True(t, ended(other), "%s starts, and %s hasn't ended", name, other)
-			}
-		}
-		require.False(t, w.flow.Spec.Suspend && w.objects["*v1.Job "+job.Name] == nil, "%s is started in a suspended flow", name)
-		if p := w.flow.Spec.Parallelism; p != nil && w.jobView == len(w.history)-1 && w.podView == len(w.history)-1 {
-			require.LessOrEqual(t, len(w.active()), int(*p)+len(w.flow.Spec.Flows)) // of what is seen; see TestParallelism
-		}
-	}
-	t.Repeat(map[string]func(*rapid.T){
-		"pass": func(*rapid.T) { w.pass() },
-		"work": func(t *rapid.T) {
-			if jobs := w.active(); len(jobs) > 0 {
-				w.work(rapid.SampledFrom(jobs).Draw(t, "job"))
-			}
-		},
-		"suspend": func(t *rapid.T) {
-			if rapid.IntRange(0, 4).Draw(t, "rarely") == 0 {
-				w.flow = w.flow.DeepCopy()
-				w.flow.Spec.Suspend = !w.flow.Spec.Suspend
-				w.flow.Generation++
-			}
-		},
+	return s.flow.Spec.EndOfJob != v1alpha1.EndOfJobCondition && slices.ContainsFunc(s.pods, func(pod *corev1.Pod) bool {
+		return metav1.IsControlledBy(pod, job) && (pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed)
 	})
-	if w.flow.Spec.Suspend {
-		w.flow = w.flow.DeepCopy()
-		w.flow.Spec.Suspend = false
-		w.flow.Generation++
-	}
 }
 
-func podsOfJob(w *world, job *batchv1.Job) []*corev1.Pod {
-	var own []*corev1.Pod
-	for _, pod := range of[*corev1.Pod](w.objects) {
-		if pod.OwnerReferences[0].UID == job.UID {
-			own = append(own, pod)
-		}
+// plan returns the plan of the present state, and checks that it is a function of its input, in whatever order that comes.
+func (s *simulation) plan() builder.Plan[*v1alpha1.JobFlow] {
+	var objects []client.Object
+	for _, job := range s.jobs {
+		objects = append(objects, job)
 	}
-	return own
+	for _, pod := range s.pods {
+		objects = append(objects, pod)
+	}
+	flow := s.flow.DeepCopy()
+	plan := Plan(flow, buildertest.NewView(s.Now(), objects...))
+	require.Equal(s, s.flow, flow, "the flow was changed")
+	slices.Reverse(objects)
+	again := Plan(flow, buildertest.NewView(s.Now(), objects...))
+	require.Equal(s, plan.Children, again.Children, "the plan depends on the order of the view")
+	require.Equal(s, plan.Events, again.Events)
+	require.Equal(s, plan.Status, again.Status)
+	for _, child := range plan.Children {
+		job := child.Object().(*batchv1.Job)
+		if first := s.rendered[job.Name]; first != nil {
+			require.Equal(s, first, job, "%s was rendered differently", job.Name)
+		}
+		s.rendered[job.Name] = job
+	}
+	return plan
+}
+
+// fewCases sets the number of a property's cases, unless the flag or the full size says otherwise.
+func fewCases(t *testing.T, cases string) {
+	t.Helper()
+	checks := flag.Lookup("rapid.checks")
+	if testsize.Long() || checks.Value.String() != checks.DefValue {
+		return
+	}
+	require.NoError(t, checks.Value.Set(cases))
+	t.Cleanup(func() { require.NoError(t, checks.Value.Set(checks.DefValue)) })
+}
+
+func testScheme(t *testing.T) *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
+	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	return scheme
 }

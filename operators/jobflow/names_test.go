@@ -46,8 +46,7 @@ func TestTemplateNames(t *testing.T) {
 func TestPodLabelsAreThoseOfTheJobsPods(t *testing.T) {
 	flow := makeFlow(node("a"))
 	flow.Name = strings.Repeat("long", 20)
-	s := &stepper{flow: flow}
-	plan := s.step()
+	plan := planOf(flow)
 	require.Len(t, plan.Children, 1)
 	job := plan.Children[0].Object().(*batchv1.Job)
 	for label, value := range PodLabels(flow, "a") {

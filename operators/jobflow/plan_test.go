@@ -6,57 +6,34 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/operators/internal/message"
 )
 
 // The clock of the Jobs may be behind the manager's.
 func TestAnEndIsNotBeforeItsStart(t *testing.T) {
-	s := &stepper{flow: makeFlow(node("a"))}
-	s.step()
-	s.step(completeJob("a"))
-	assert.Equal(t, at(10), *s.flow.Status.StartTime)
-	assert.Equal(t, at(10), *s.flow.Status.CompletionTime)
+	flow := after(after(makeFlow(node("a"))), completeJob("a"))
+	assert.Equal(t, at(10), *flow.Status.StartTime)
+	assert.Equal(t, at(10), *flow.Status.CompletionTime)
 }
 
 func TestPlanIgnoresStrangers(t *testing.T) {
-	s := &stepper{flow: makeFlow(node("a"))}
-	assert.Equal(t, []string{"demo-a"}, started(s.step(failedJob("other"))))
-	assert.Equal(t, v1alpha1.StatePending, s.flow.Status.State)
-}
-
-func TestPlanOfEdits(t *testing.T) {
-	s := &stepper{flow: makeFlow(node("a"), node("b", "a"), node("gone"))}
-	s.step()
-	s.step(runningJob("a"), runningJob("gone"))
-	s.edit(func(f *v1alpha1.JobFlow) {
-		f.Spec.Flows = []v1alpha1.Flow{node("a", "new"), node("b", "a"), node("new")}
-	})
-	plan := s.step(runningJob("a"), runningJob("gone"))
-	assert.Equal(t, []string{"demo-new"}, started(plan), "added; a has been started and stays so")
-	assert.Equal(t, map[string]v1alpha1.FlowState{"a": "Running", "b": "Pending", "new": "Pending"}, states(s.flow), "gone is forgotten")
-
-	s.step(completeJob("a"), completeJob("b"), completeJob("new"))
-	require.Equal(t, v1alpha1.StateSucceed, s.flow.Status.State)
-	s.edit(func(f *v1alpha1.JobFlow) { f.Spec.Flows = append(f.Spec.Flows, node("late")) })
-	plan = s.step()
-	assert.Empty(t, plan.Children, "over is over")
-	assert.Equal(t, []string{"ChangeIgnored"}, reasons(plan.Events))
-	assert.Equal(t, s.flow.Generation, s.flow.Status.ObservedGeneration)
-	assert.Equal(t, s.flow.Generation, condition(s.flow, "Ready").ObservedGeneration)
-	assert.Zero(t, s.step())
+	plan := planOf(makeFlow(node("a")), failedJob("other"))
+	assert.Equal(t, []string{"demo-a"}, started(plan))
+	assert.Equal(t, v1alpha1.StatePending, plan.Status.Status.State)
 }
 
 func TestPlanLeavesTheBuildersConditionAlone(t *testing.T) {
-	s := &stepper{flow: makeFlow(node("a"))}
-	s.step()
-	*s.flow.Conditions() = append(*s.flow.Conditions(), metav1.Condition{Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: "ApplyFailed"})
-	s.step()
-	assert.Equal(t, metav1.ConditionTrue, condition(s.flow, "Stalled").Status)
+	flow := after(makeFlow(node("a")))
+	*flow.Conditions() = append(*flow.Conditions(), metav1.Condition{Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: "ApplyFailed"})
+	assert.Equal(t, metav1.ConditionTrue, condition(after(flow, runningJob("a")), "Stalled").Status)
 }
 
 func TestPlanBoundsWhatItTells(t *testing.T) {
@@ -67,14 +44,42 @@ func TestPlanBoundsWhatItTells(t *testing.T) {
 		flow.Spec.Flows = append(flow.Spec.Flows, node(name))
 		jobs = append(jobs, failedJob(name))
 	}
-	s := &stepper{flow: flow}
-	s.step()
-	plan := s.step(jobs...)
+	plan := planOf(after(flow), jobs...)
 	require.Len(t, plan.Events, message.MaxListed+2)
 	assert.Equal(t, "n00 failed: BackoffLimitExceeded: Job has reached the specified backoff limit", plan.Events[0].Note)
 	assert.Equal(t, "and 40 more", plan.Events[message.MaxListed].Note)
-	assert.Less(t, len(condition(s.flow, "Failed").Message), maxMessage)
-	assert.Contains(t, condition(s.flow, "Failed").Message, "; and 40 more")
+	assert.Less(t, len(condition(plan.Status, "Failed").Message), maxMessage)
+	assert.Contains(t, condition(plan.Status, "Failed").Message, "; and 40 more")
+}
+
+func TestJobsOfOthersDontExpire(t *testing.T) {
+	withTTL := func(job *batchv1.Job, seconds string) *batchv1.Job {
+		metav1.SetMetaDataAnnotation(&job.ObjectMeta, AnnotationTTL, seconds)
+		return job
+	}
+	flow := makeFlow(node("a"))
+	for range 3 {
+		plan := planOf(flow, completeJob("a"), withTTL(completeJob("stranger"), "0"))
+		assert.Empty(t, plan.Delete)
+		flow = after(flow, completeJob("a"))
+	}
+	for _, text := range []string{"", "soon", "-1"} {
+		_, ok := ttlOf(withTTL(completeJob("a"), text))
+		assert.False(t, ok, text)
+	}
+}
+
+// A pod that names the flow is waited for unless another controller has it.
+func TestThePodOfAnotherControllerIsNotWaitedFor(t *testing.T) {
+	flow := makeFlow(node("a"))
+	pod := podOf(rendered(t, flow, flow.Spec.Flows[0].JobTemplate))
+	plan := func() builder.Plan[*v1alpha1.JobFlow] {
+		return Plan(flow, buildertest.WithWatched(buildertest.NewView(epoch), pod))
+	}
+	pod.OwnerReferences = nil
+	assert.Empty(t, plan().Children)
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "demo-a", UID: "u", Controller: new(true)}}
+	assert.Len(t, plan().Children, 1)
 }
 
 func TestDescribeLongLists(t *testing.T) {

@@ -4,35 +4,30 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
-	simulated "github.com/armature-dev/armature/builder/buildertest/world"
+	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/builder/record"
 	"github.com/armature-dev/armature/builder/record/recordtest"
 )
 
 // Each pass of a flow that fails, with Jobs of a template, replays from its record.
 func TestPassesReplay(t *testing.T) {
-	scheme := runtime.NewScheme()
-	require.NoError(t, clientgoscheme.AddToScheme(scheme))
-	require.NoError(t, v1alpha1.AddToScheme(scheme))
+	scheme := testScheme(t)
 	recorder := record.NewRecorder(1 << 20)
 	flow := makeFlow(node("a"), node("b", "a"), nodeRef("c", "shared", "a"), node("d", "b", "c"), node("e"))
 	buildertest.Settle(t, buildertest.Scenario{
 		Scheme:   scheme,
 		Options:  []buildertest.Option{buildertest.WithStatusSubresource(&v1alpha1.JobFlow{})},
-		Objects:  []client.Object{flow, jobTemplate("shared"), simulated.Node("n1")},
+		Objects:  []client.Object{flow, jobTemplate("shared"), world.Node("n1")},
 		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(flow)}},
-		Cluster: simulated.Cluster(simulated.Options{Pods: func(pod *corev1.Pod) simulated.Script {
-			script := simulated.JobsSucceed(pod)
+		Cluster: world.Cluster(world.Options{Pods: func(pod *corev1.Pod) world.Script {
+			script := world.JobsSucceed(pod)
 			if pod.Labels[batchv1.JobNameLabel] == "demo-c" {
 				script.ExitCode = 1
 			}

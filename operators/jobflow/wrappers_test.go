@@ -11,7 +11,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
-	"github.com/armature-dev/armature/events"
 )
 
 var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -91,27 +90,17 @@ func failedJob(node string) *batchv1.Job {
 	return job
 }
 
-// stepper runs plans on a flow, one after another, and keeps the status between them.
-type stepper struct {
-	flow     *v1alpha1.JobFlow
-	referred []client.Object
-	seconds  int
+// planOf returns the plan of a flow that observes these objects.
+func planOf(flow *v1alpha1.JobFlow, objs ...client.Object) builder.Plan[*v1alpha1.JobFlow] {
+	return Plan(flow, buildertest.NewView(at(10).Time, objs...))
 }
 
-func (s *stepper) step(jobs ...client.Object) builder.Plan[*v1alpha1.JobFlow] {
-	s.seconds += 10
-	plan := Plan(s.flow, buildertest.WithWatched(buildertest.NewView(at(s.seconds).Time, jobs...), s.referred...))
-	if plan.Status != nil {
-		s.flow = plan.Status
+// after returns the flow with the status of its plan.
+func after(flow *v1alpha1.JobFlow, objs ...client.Object) *v1alpha1.JobFlow {
+	if plan := planOf(flow, objs...); plan.Status != nil {
+		return plan.Status
 	}
-	return plan
-}
-
-// edit changes the spec, as a user does.
-func (s *stepper) edit(change func(*v1alpha1.JobFlow)) {
-	s.flow = s.flow.DeepCopy()
-	change(s.flow)
-	s.flow.Generation++
+	return flow
 }
 
 // states returns the nodes' states by name.
@@ -130,14 +119,6 @@ func started(plan builder.Plan[*v1alpha1.JobFlow]) []string {
 		names = append(names, c.Object().GetName())
 	}
 	return names
-}
-
-func reasons(told []events.Event) []string {
-	var all []string
-	for _, e := range told {
-		all = append(all, e.Reason)
-	}
-	return all
 }
 
 func condition(flow *v1alpha1.JobFlow, kind string) metav1.Condition {
