@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -169,6 +170,26 @@ func (w *world) liveGadget(l gadgetLife, name string) string {
 	return spec
 }
 
+// withoutLeft returns a spec without the undesired entries of maps of structs. What another writer has set in one goes with it by an apply,
+// and stays by a patch, which a refused change of another field may need: docs/concepts.md names this exception.
+func (l gadgetLife) withoutLeft(t *testing.T, spec string) string {
+	if spec == "" {
+		return ""
+	}
+	of := map[string]map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(spec), &of))
+	for _, field := range []string{"parts", "strict"} {
+		var desired map[string]any
+		require.NoError(t, yaml.Unmarshal([]byte(l.to[field]), &desired))
+		entries, _ := of["spec"][field].(map[string]any)
+		maps.DeleteFunc(entries, func(name string, _ any) bool { return desired[name] == nil })
+		if len(entries) == 0 {
+			delete(of["spec"], field)
+		}
+	}
+	return asJSON(of)
+}
+
 // sortedSets returns a spec with its sets in one order. The order in which they are merged depends on the history.
 func sortedSets(spec string) string {
 	for _, field := range []string{"tags", "groups"} {
@@ -176,7 +197,7 @@ func sortedSets(spec string) string {
 			_, in, _ := strings.Cut(set, "[")
 			elements := strings.Split(strings.TrimSuffix(in, "]"), ",")
 			slices.Sort(elements)
-			return field + ": " + strings.Join(elements, ", ")
+			return `"` + field + `":[` + strings.Join(elements, ",") + "]"
 		})
 	}
 	return spec
@@ -280,7 +301,11 @@ func TestLivesOfAGadget(t *testing.T) {
 					w.t = t
 					created := w.liveGadget(l, fmt.Sprintf("created-%d", i))
 					l.applied = true
-					require.Equal(t, w.liveGadget(l, fmt.Sprintf("applied-%d", i)), created, "%s", l)
+					applied := w.liveGadget(l, fmt.Sprintf("applied-%d", i))
+					if field == "all" {
+						created, applied = l.withoutLeft(t, created), l.withoutLeft(t, applied)
+					}
+					require.Equal(t, created, applied, "%s", l)
 				})
 			}
 		})
