@@ -81,7 +81,7 @@ func TestPassesThatFailBeforeTheirPlanHaveNone(t *testing.T) {
 	require.Len(t, passes, 1)
 	assert.Nil(t, passes[0].Plan)
 	_, err := record.Replay(configured(nil), scheme.Scheme, &passes[0])
-	assert.EqualError(t, err, "the pass over ConfigMap default/web failed before its plan: no answer")
+	assert.EqualError(t, err, "the pass over ConfigMap default/web failed before its plan: observe the external state: no answer")
 }
 
 // No form of a Secret's value is in the bytes of a record.
