@@ -5,5 +5,6 @@
 //		...
 //	}
 //
-// A property of pgregory.net/rapid needs nothing of it: "make test-long" passes -rapid.checks.
+// A property of pgregory.net/rapid needs nothing of it: "make test-long" passes -rapid.checks. One with expensive cases sets its small
+// size by [Cases].
 package testsize

@@ -1,7 +1,6 @@
 package jobflow
 
 import (
-	"flag"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -199,7 +198,7 @@ func verdictOf(flow *v1alpha1.JobFlow, ends map[string]v1alpha1.FlowState) v1alp
 
 // TestModel runs random flows through random trouble, and holds them to the reference.
 func TestModel(t *testing.T) {
-	fewCases(t, "30")
+	testsize.Cases(t, 30)
 	scheme := testScheme(t)
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSimulation(t, scheme)
@@ -406,17 +405,6 @@ func (s *simulation) plan() builder.Plan[*v1alpha1.JobFlow] {
 		s.rendered[job.Name] = job
 	}
 	return plan
-}
-
-// fewCases sets the number of a property's cases, unless the flag or the full size says otherwise.
-func fewCases(t *testing.T, cases string) {
-	t.Helper()
-	checks := flag.Lookup("rapid.checks")
-	if testsize.Long() || checks.Value.String() != checks.DefValue {
-		return
-	}
-	require.NoError(t, checks.Value.Set(cases))
-	t.Cleanup(func() { require.NoError(t, checks.Value.Set(checks.DefValue)) })
 }
 
 func testScheme(t *testing.T) *runtime.Scheme {

@@ -18,13 +18,14 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/world"
+	"github.com/armature-dev/armature/internal/testsize"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 // Whatever happens to pods, Jobs, the spec and the manager, in whatever order: the cluster is started at most backoffLimit + 1 times, it
 // succeeds only if a leader did, an end is final, and its configuration doesn't change while it runs.
 func TestAnyOrderOfEvents(t *testing.T) {
-	fewCases(t, "15")
+	testsize.Cases(t, 15)
 	scheme := testScheme(t)
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSimulation(t, scheme)

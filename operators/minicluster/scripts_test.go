@@ -2,7 +2,6 @@ package minicluster
 
 import (
 	"errors"
-	"flag"
 	"io"
 	"net"
 	"os"
@@ -295,21 +294,9 @@ func TestToldToStop(t *testing.T) {
 	}
 }
 
-// fewCases lets the properties of a test, each case of which starts dozens of processes or simulates a cluster, try so many of them rather
-// than 100, in the small size and unless the command line says otherwise.
-func fewCases(t *testing.T, cases string) {
-	t.Helper()
-	checks := flag.Lookup("rapid.checks")
-	if testsize.Long() || checks.Value.String() != checks.DefValue {
-		return
-	}
-	require.NoError(t, checks.Value.Set(cases))
-	t.Cleanup(func() { require.NoError(t, checks.Value.Set(checks.DefValue)) })
-}
-
 // Whatever a command consists of, sh -c gets it letter by letter; and so do the tasks of a job.
 func TestCommandsArriveUnchanged(t *testing.T) {
-	fewCases(t, "25")
+	testsize.Cases(t, 25) // each starts dozens of processes
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		command := rapid.StringMatching(`[a-z'"\\$(){}\[\]*?;&|<>!#~% \n\t]{1,30}`).Draw(t, "command")

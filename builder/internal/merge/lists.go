@@ -185,7 +185,8 @@ func (n node) inElement(element any) []paths.Path {
 
 // desiredAs returns the index of the desired element that matches a live one. The live one has all its keys. The desired one may lack
 // some that the schema of a custom resource has defaults for. Only the API server knows which: the fresh list has them. Without one, a live
-// element that the builder owns is the one. The merge removes the missing key with other undesired fields, and the API server sets its
+// element that the builder owns is the one. Of several desired elements that match, it is the one in the place of the fresh list,
+// otherwise the one with the most keys. The merge removes the missing key with other undesired fields, and the API server sets its
 // default again.
 func desiredAs(desired []any, fresh, live any, keys []string, isOurs bool) int {
 	i := matching(desired, live, keys)
@@ -194,9 +195,9 @@ func desiredAs(desired []any, fresh, live any, keys []string, isOurs bool) int {
 	}
 	isDesired := isOurs
 	made, isKnown := fresh.([]any)
-	at := matching(made, live, keys)
+	index := matching(made, live, keys)
 	if isKnown {
-		isDesired = at >= 0
+		isDesired = index >= 0
 	}
 	if !isDesired {
 		return -1
@@ -207,7 +208,7 @@ func desiredAs(desired []any, fresh, live any, keys []string, isOurs bool) int {
 		if len(given) == 0 || len(given) == len(keys) || matching([]any{element}, live, given) < 0 {
 			continue
 		}
-		if i == at && len(made) == len(desired) { // the API server keeps their order
+		if i == index && len(made) == len(desired) { // the API server keeps their order
 			return i
 		}
 		if len(given) > most {
