@@ -30,17 +30,18 @@ func (r *reconciler[T]) observeExternal(ctx context.Context, owner T, observed V
 	return state, nil
 }
 
-// endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that External failed; an error of
-// the cache is only returned.
-func (r *reconciler[T]) endUnobserved(ctx context.Context, owner T, err error) (reconcile.Result, error) {
+// endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that External failed, beside the
+// contests of its children; another error is only returned.
+func (r *reconciler[T]) endUnobserved(ctx context.Context, p *pass, owner T, err error) (reconcile.Result, error) {
 	switch {
 	case !errors.As(err, new(observationFailed)):
 		return reconcile.Result{}, err
 	case ctx.Err() != nil: // the manager stops
 		return reconcile.Result{}, ctx.Err()
 	}
-	r.engine.emitResult(owner, "", Result{}, err)
-	_, _, statusErr := r.writeStatus(ctx, owner, Plan[T]{}, Result{}, err, r.now())
+	res := p.finish(err)
+	r.engine.emitResult(owner, "", res, err)
+	_, _, statusErr := r.writeStatus(ctx, owner, Plan[T]{}, res, err, r.now())
 	r.engine.emitStatusFailure(owner, statusErr)
 	return reconcile.Result{}, errors.Join(err, statusErr)
 }

@@ -8,11 +8,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/internal/contest"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
 )
 
 // The pass of an External that fails or panics has no plan, so the builder itself says on the owner why it isn't ready.
@@ -80,4 +85,20 @@ func TestAnExternalThatEndsWithItsContextIsNotReported(t *testing.T) {
 	assert.Empty(t, f.told)
 	how, _, _ := f.conditions()
 	assert.Equal(t, "---", how)
+}
+
+// A failure doesn't hide that another writer changes a child.
+func TestAnExternalThatFailsLeavesContests(t *testing.T) {
+	f := newFlowLoop(t, func(*v1alpha1.JobFlow, View) Plan[*v1alpha1.JobFlow] { return Plan[*v1alpha1.JobFlow]{Report: true} })
+	f.reconciler.external = func(context.Context, *v1alpha1.JobFlow, View) (any, error) { return nil, errors.New("no route") }
+	key := contest.Key{Owner: f.get().UID, Child: store.Key{Group: "batch", Kind: "Job", Namespace: "default", Name: "a"}}
+	for range 3 {
+		f.reconciler.engine.memory.Contests.Corrected(key, "digest",
+			[]fieldmanager.Drift{{Path: "spec.parallelism", By: "other"}}, f.reconciler.now())
+	}
+	_, err := f.pass()
+	require.Error(t, err)
+	assert.True(t, meta.IsStatusConditionTrue(f.get().Status.Conditions, events.ConditionContested))
+	_, reason, _ := f.conditions()
+	assert.Equal(t, events.ReasonObservationFailed, reason)
 }

@@ -113,7 +113,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 
 	// Observe: the owner's children and all other objects of the view, from the cache.
 	if p.view, p.err = r.observe(ctx, p.pass, owner); p.err != nil {
-		return r.endUnobserved(ctx, owner, p.err)
+		return r.endUnobserved(ctx, p.pass, owner, p.err)
 	}
 
 	// Plan: the operator's pure function, checked.

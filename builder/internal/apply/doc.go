@@ -20,7 +20,7 @@
 //
 // Invariants:
 //
-//   - An unchanged child costs no request and no allocation of its own.
+//   - An unchanged child costs no request and, once the process has found it up to date, no allocation of its own.
 //   - A step writes only the owner's objects, each by its UID. It refuses another object of that name, or adopts it if an option
 //     allows that.
 //   - A step deletes an object only to recreate it, only in the observed version, and only if a dry run has shown that the API
