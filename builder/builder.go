@@ -26,7 +26,6 @@ type Builder struct {
 	owner    client.Object
 	children []Child
 	prunes   []client.Object
-	await    bool
 	all      bool // the builder prunes all desired kinds
 
 	rollout rollout.Options
@@ -73,6 +72,10 @@ func (b *Builder) PruneAll() *Builder {
 // failing server). It joins the errors; each error about an object is an [*Error]. It prunes nothing after an error. If a call is
 // [ErrMisuse], such as a child twice, it applies no child.
 //
+// [Result].Pending lists the children that aren't ready, by the rules of package readiness or of [ReadyWhen]. That costs no request,
+// because the cache has their state. A PersistentVolumeClaim of a class that binds at once counts as unused only after the first 10
+// seconds of its life.
+//
 // If the owner is terminating, Reconcile applies nothing: the garbage collector deletes the children. It deletes only [CrossNamespace]
 // children, and then removes the finalizer.
 //
@@ -116,7 +119,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.instructions = instructions{children: b.children, prunes: b.prunes, pruneAll: b.all, await: b.await, rollout: b.rollout}
+	p.instructions = instructions{children: b.children, prunes: b.prunes, pruneAll: b.all, await: true, rollout: b.rollout}
 	err = do(p)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {

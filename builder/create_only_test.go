@@ -199,7 +199,7 @@ func TestCreateOnlyIsReady(t *testing.T) {
 	reconcile := func() builder.Result {
 		s.ours.Refresh()
 		res, err := builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).
-			Object(newJob("job"), builder.CreateOnly()).AwaitReady().Reconcile(t.Context())
+			Object(newJob("job"), builder.CreateOnly()).Reconcile(t.Context())
 		require.NoError(t, err)
 		return res
 	}

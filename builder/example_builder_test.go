@@ -131,10 +131,10 @@ func ExampleResult_String() {
 }
 
 // A pass that tells which children aren't ready yet, by the rules of kstatus.
-func ExampleBuilder_AwaitReady() {
+func ExampleResult_pending() {
 	c, ctx := newCluster(), context.Background()
 	pass := func() (builder.Result, error) {
-		return c.engine.For(c.owner).Deployment(web("nginx:1.29")).AwaitReady().Reconcile(ctx)
+		return c.engine.For(c.owner).Deployment(web("nginx:1.29")).Reconcile(ctx)
 	}
 	res, _ := pass()
 	fmt.Println(res.Pending)

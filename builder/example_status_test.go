@@ -16,7 +16,7 @@ import (
 // A reconciler of one's own writes the standard conditions in one patch, or in none if they are so already.
 func ExampleEngine_ReportStatus() {
 	_ = func(ctx context.Context, engine *builder.Engine, flow *v1alpha1.JobFlow, server *appsv1.Deployment) error {
-		res, err := engine.For(flow).Deployment(server).AwaitReady().Reconcile(ctx)
+		res, err := engine.For(flow).Deployment(server).Reconcile(ctx)
 		return errors.Join(err, engine.ReportStatus(ctx, flow, flow, res, err))
 	}
 }

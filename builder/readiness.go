@@ -28,16 +28,6 @@ func undecided(obj client.Object, now time.Time) time.Duration {
 	return max(0, claimShows-now.Sub(claim.CreationTimestamp.Time))
 }
 
-// AwaitReady checks the readiness of each child in this pass. [Result].Pending lists the children that aren't ready. It costs no
-// request, because it reads the cache. Default: the builder checks only children in a phase and children with [ReadyWhen].
-//
-// Package readiness has the rules. A PersistentVolumeClaim of a class that binds at once counts as unused only after the first 10
-// seconds of its life. For other rules use [ReadyWhen].
-func (b *Builder) AwaitReady() *Builder {
-	b.await = true
-	return b
-}
-
 // ReadyWhen sets a function that decides whether the child is ready. The function receives the child as read from the cluster, with
 // the Go type of the desired object, and must not change it. The builder calls it only for a child that is up to date and isn't
 // terminating. The status Failed stops a roll-out. A child whose function panics isn't ready, and the log has the stack. Default, also for

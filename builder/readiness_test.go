@@ -44,7 +44,7 @@ func TestUnusedClaim(t *testing.T) {
 	e.now = func() time.Time { return now }
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("slow")}}
 	pass := func() Result {
-		res, err := e.For(owner()).AwaitReady().Object(claim).Reconcile(t.Context())
+		res, err := e.For(owner()).Object(claim).Reconcile(t.Context())
 		require.NoError(t, err)
 		return res
 	}

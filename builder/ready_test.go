@@ -20,18 +20,14 @@ func makeReady(d *appsv1.Deployment) {
 	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
 }
 
-func TestReadinessIsLookedAtOnRequest(t *testing.T) {
+func TestPendingHasTheChildrenThatAreNotReady(t *testing.T) {
 	e := engineWith(interceptor.Funcs{})
-	pass := func(change func(*Builder)) Result {
-		b := e.For(owner()).Deployment(deployment("web")).ConfigMap(config("c"))
-		change(b)
-		res, err := b.Reconcile(t.Context())
+	pass := func() Result {
+		res, err := e.For(owner()).Deployment(deployment("web")).ConfigMap(config("c")).Reconcile(t.Context())
 		require.NoError(t, err)
 		return res
 	}
-	await := func(b *Builder) { b.AwaitReady() }
-	assert.Empty(t, pass(func(*Builder) {}).notReady(), "no one has asked")
-	res := pass(await)
+	res := pass()
 	require.Len(t, res.notReady(), 1)
 	assert.Equal(t, "Deployment.apps default/web: 0 of 2 replicas updated", res.notReady()[0].String())
 	assert.Equal(t, events.ReasonChildrenNotReady, res.notReady()[0].Reason)
@@ -40,11 +36,11 @@ func TestReadinessIsLookedAtOnRequest(t *testing.T) {
 	require.NoError(t, e.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web"}, d))
 	makeReady(d)
 	require.NoError(t, e.client.Status().Update(t.Context(), d))
-	assert.Empty(t, pass(await).notReady())
+	assert.Empty(t, pass().notReady())
 
 	d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}}
 	require.NoError(t, e.client.Status().Update(t.Context(), d))
-	res = pass(await)
+	res = pass()
 	require.Len(t, res.notReady(), 1)
 	assert.Equal(t, events.ReasonChildFailed, res.notReady()[0].Reason)
 }
@@ -90,7 +86,7 @@ func TestWhatIsNotAppliedIsNotJudged(t *testing.T) {
 	theirs := config("theirs")
 	theirs.Namespace = "default"
 	e := engineWith(interceptor.Funcs{}, theirs)
-	res, err := e.For(owner()).AwaitReady().
+	res, err := e.For(owner()).
 		ConfigMap(config("theirs"), ReadyWhen(func(client.Object) readiness.Status { t.Error("asked"); return readiness.Status{} })).
 		Reconcile(t.Context())
 	assert.ErrorIs(t, err, ErrNotOwned)

@@ -73,8 +73,8 @@ type ChildStatus struct {
 	//
 	//	events.ReasonWaiting           the builder could not write it, because an object of the same name is terminating, which the
 	//	                               builder may have deleted to recreate it
-	//	events.ReasonChildrenNotReady  it is applied and isn't ready. Only the children whose readiness the pass checks have this
-	//	                               reason and the next one: see Builder.AwaitReady, ReadyWhen and Plan.Report
+	//	events.ReasonChildrenNotReady  it is applied and isn't ready. Without Plan.Report, an operator's pass checks the readiness
+	//	                               only of children that have ReadyWhen or are in a phase
 	//	events.ReasonChildFailed       it can't become ready until someone changes something
 	//	events.ReasonRollingOut        its change is paused until earlier phases are ready
 	//	events.ReasonRolloutHalted     it stops a roll-out: it has failed, or isn't ready in time (see package rollout). No child

@@ -37,6 +37,7 @@ func TestUnchangedPassAllocatesForNoChild(t *testing.T) {
 		return res
 	}
 	require.Len(t, pass().Changes, children)
+	c.becomeReady()
 	require.Equal(t, children, pass().Unchanged)
 
 	// The count includes allocations of goroutines that earlier tests have left, which end. So the lowest of several averages counts.

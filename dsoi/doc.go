@@ -34,7 +34,7 @@
 //
 // Node types are the phases of a builder.Plan: the first install is in parallel, a change goes node type by node type in
 // deploymentOrder and touches only the types that it changes. A node type is done when its workloads are ready
-// (builder.Builder.AwaitReady) and none of its pods has just crashed. A pod of the newest revision that can't start,
+// (package readiness) and none of its pods has just crashed. A pod of the newest revision that can't start,
 // keeps crashing, or isn't ready for [App].StuckAfter halts the upgrade: the conditions and the event RolloutHalted name
 // node, pod and reason, and later node types stay as they are. What happens then, onFailure says.
 //

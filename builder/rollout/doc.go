@@ -8,7 +8,7 @@
 //
 // At the first install the builder applies all phases at once, unless InstallInOrder or builder.RunOnce sets an order. From then on it
 // rolls out a change phase by phase: it writes the changes of a phase when all earlier phases are up to date and ready, by the rules of
-// Builder.AwaitReady. While a phase isn't ready, or has failed, later phases are paused. Drift is not a change: if someone edits or
+// package readiness. While a phase isn't ready, or has failed, later phases are paused. Drift is not a change: if someone edits or
 // deletes a child of any phase, the builder restores it at once, to its state before the roll-out if its phase is paused. The builder
 // applies children without a phase first and never pauses them, because a PersistentVolumeClaim that is bound by its first consumer
 // would never become ready. It prunes when all phases are complete.

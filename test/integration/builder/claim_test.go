@@ -35,7 +35,7 @@ func TestUnusedClaimIsNotWaitedFor(t *testing.T) {
 				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 			}}
 			pass := func(e *builder.Engine) builder.Result {
-				res, err := e.For(w.owner).AwaitReady().Object(claim).Reconcile(w.ctx)
+				res, err := e.For(w.owner).Object(claim).Reconcile(w.ctx)
 				require.NoError(t, err)
 				return res
 			}
