@@ -104,6 +104,7 @@ func (m *Manager) Lag(n int, kinds ...client.Object) error {
 	if err := m.client.Lag(0); err != nil {
 		return err
 	}
+	clear(m.passes) // what passes have seen may be older than what the caches show now
 	return m.client.Lag(n, kinds...)
 }
 

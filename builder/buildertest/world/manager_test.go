@@ -1,6 +1,7 @@
 package world_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,7 +9,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/world"
 )
 
@@ -31,4 +34,28 @@ func TestTheLastLagCounts(t *testing.T) {
 	assert.True(t, !lags(j) && lags(n), "Nodes only")
 	require.NoError(t, m.Lag(0))
 	assert.False(t, lags(j) || lags(n))
+}
+
+// A manager at rest that lagged has passes to make when its caches don't lag any more.
+func TestTheEndOfALagCausesPasses(t *testing.T) {
+	w := newWorld(t, world.Options{}, job(func(*batchv1.JobSpec) {}))
+	var seen []int
+	m, err := w.AddManager("manager", world.Operator{Owner: &batchv1.Job{}, Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+		return reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+			nodes := &corev1.NodeList{}
+			err := c.List(ctx, nodes)
+			seen = append(seen, len(nodes.Items))
+			return reconcile.Result{}, err
+		}), nil
+	}})
+	require.NoError(t, err)
+	require.NoError(t, m.Lag(9, &corev1.Node{}))
+	require.NoError(t, w.Server().Client("others").Create(t.Context(), node("n1")))
+	passes := func(step world.Step) bool { return step.Actor == "manager" && step.Does != "catch up" }
+	require.NoError(t, w.SettleOnly(t.Context(), passes))
+	require.NotEmpty(t, seen)
+	assert.Equal(t, 0, seen[len(seen)-1])
+	require.NoError(t, m.Lag(0))
+	require.NoError(t, w.SettleOnly(t.Context(), passes))
+	assert.Equal(t, 1, seen[len(seen)-1])
 }
