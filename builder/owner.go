@@ -95,7 +95,7 @@ func (p *pass) present() (n int) {
 	return n
 }
 
-// rememberPresent records the number of children after this pass, for the next pass.
+// rememberPresent records the number of children after this pass, which is over all of them, for the next pass.
 func (p *pass) rememberPresent() {
 	if !p.engine.dry {
 		p.engine.memory.Counts.Add(p.owner.GetUID(), p.present()+p.added)

@@ -127,6 +127,27 @@ func TestBuilderMakesNothingForAnOwnerThatIsGone(t *testing.T) {
 	assert.Empty(t, apply().Changes)
 }
 
+// Create is over one child, so that it doesn't know how many there are.
+func TestCreateMakesNothingForAnOwnerThatIsGone(t *testing.T) {
+	server := buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(newOwner()))
+	ours, others := server.Client("ours"), server.Client("others")
+	engine := builder.NewEngine(ours, builder.Options{Reader: ours.Live()})
+	require.NoError(t, engine.Index(t.Context(), ours, &batchv1.Job{}))
+	owner := &appsv1.Deployment{}
+	require.NoError(t, ours.Get(t.Context(), ownerRequest().NamespacedName, owner))
+	created := func(res builder.Result, err error) int {
+		t.Helper()
+		require.NoError(t, err)
+		return len(res.Changes)
+	}
+	config := newConfigMap("", "c", "")
+	assert.Equal(t, 2, created(engine.For(owner).Object(newJob("a")).Object(newJob("b")).Reconcile(t.Context())))
+	assert.Equal(t, 1, created(engine.For(owner).Create(t.Context(), config.DeepCopy())))
+	require.NoError(t, others.Delete(t.Context(), newOwner())) // and with it the children
+	assert.Zero(t, created(engine.For(owner).Object(newJob("a")).Object(newJob("b")).Reconcile(t.Context())))
+	assert.Zero(t, created(engine.For(owner).Create(t.Context(), config.DeepCopy())))
+}
+
 // passing is a plan that notes in the status how many replicas there were, and lets the owner go.
 func passing(number int32) ownerFunc {
 	return func(owner *appsv1.Deployment, _ builder.View) ownerPlan {

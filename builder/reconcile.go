@@ -234,6 +234,7 @@ func (p *pass) carryOut(ctx context.Context) error {
 		}
 		return p.finalize(ctx, p.children)
 	}
+	p.whole = true
 	if p.usesInventory() {
 		if err := p.recordKinds(ctx, p.children); err != nil {
 			return err
@@ -341,11 +342,13 @@ type pass struct {
 
 	inventory            inventory.Inventory // as it is recorded on the owner
 	kinds                desiredKinds
+	restored             inventory.Kinds // of the children that a rollback desires instead
 	listedCrossNamespace map[kinds.Kind]bool
 
 	effects *effect.Performers // nil: the operator has no external effects
 
 	undo   *former.Settings // nil: the pass keeps no former state
+	whole  bool             // the pass is over all children, not over some
 	pruned bool             // the pass came to its end
 
 	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
@@ -522,7 +525,9 @@ func (p *pass) wrote(k kinds.Kind, key store.Key) {
 // finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
 // result, so that equal passes have equal results.
 func (p *pass) finish(err error) Result {
-	p.rememberPresent()
+	if p.whole {
+		p.rememberPresent()
+	}
 	p.noteContests(err)
 	if p.undo != nil {
 		p.noteSteady(err)
