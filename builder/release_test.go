@@ -570,6 +570,32 @@ func TestOwnersThatLeaveARelease(t *testing.T) {
 	assert.Equal(t, turns.Complete, f.record().State)
 }
 
+// Nobody waits for an owner that is terminating, in its turn or as a canary, however long its finalizers keep it.
+func TestTerminatingOwnersLeaveARelease(t *testing.T) {
+	for _, leaving := range []string{"a", "b"} {
+		f := newFleet(t, "canary:a", "canary:b", "c")
+		f.runs(one)
+		f.now = f.now.Add(time.Hour)
+		f.starts(two)
+		f.round()
+		f.round()
+		require.Equal(t, "Releasing WaitingForTurn WaitingForTurn", f.marks())
+		flow := f.flow(leaving)
+		flow.Finalizers = []string{"example.com/keep"}
+		require.NoError(t, f.world.Update(t.Context(), flow))
+		require.NoError(t, f.world.Delete(t.Context(), flow))
+		for range 6 {
+			f.round()
+			for _, name := range f.owners {
+				if name != "canary:"+leaving {
+					f.becomesReady(name)
+				}
+			}
+		}
+		assert.Equal(t, turns.Complete, f.record().State, "%s is terminating", leaving)
+	}
+}
+
 // Without turns nothing is held, and what an earlier process has said of turns goes.
 func TestTurnsAreSwitchedOff(t *testing.T) {
 	f := newFleet(t, "a", "b")

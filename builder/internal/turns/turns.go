@@ -167,7 +167,7 @@ const (
 
 // standing returns how an owner stands.
 func (t *Turns) standing(owner client.Object) standing {
-	if t.complete.Load() || owner.GetDeletionTimestamp() != nil {
+	if t.complete.Load() {
 		return free
 	}
 	t.mu.Lock()
