@@ -10,11 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/events"
 )
 
 // Keep leaves a claim that someone has enlarged as it is, and asks no more.
 func TestKeepLeavesDriftAsItIs(t *testing.T) {
 	c, ctx := newCluster(), t.Context()
+	c.engine = builder.NewEngine(c, builder.Options{Name: "example", Recorder: c.Recorder()})
 	claim := func() *corev1.PersistentVolumeClaim {
 		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}, Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -35,9 +37,21 @@ func TestKeepLeavesDriftAsItIs(t *testing.T) {
 	require.NoError(t, someone.Update(ctx, found))
 	found.Status.Capacity = found.Spec.Resources.Requests
 	require.NoError(t, someone.Status().Update(ctx, found))
+	kept := func() (n int) {
+		for _, e := range c.Events() {
+			if e.Reason == events.ReasonKept {
+				n++
+			}
+		}
+		return n
+	}
+	_, err = c.engine.For(c.owner).Object(claim(), builder.KeepImmutable()).Diff(ctx)
+	require.NoError(t, err)
+	assert.Zero(t, kept())
 	res, err := want()
 	require.NoError(t, err)
 	assert.Equal(t, 1, res.Unchanged)
+	assert.Equal(t, 1, kept(), "a dry run takes no event away")
 	before := len(c.server.Ledger().Writes())
 	_, err = want()
 	require.NoError(t, err)

@@ -199,6 +199,9 @@ func (c *Cluster) remembers(child client.Object, d *Desired) bool {
 // rememberImmutable records that an object has a changed immutable field and stays as it is, so that the builder makes no further
 // request.
 func (c *Cluster) rememberImmutable(observed client.Object, d *Desired) {
+	if c.DryRun { // the next real pass must emit the event
+		return
+	}
 	c.Memory.Immutable.Add(observed.GetUID(), memory.Immutable{Hash: d.Hash, Digest: d.Digest})
 }
 
@@ -215,7 +218,9 @@ func (c *Cluster) isLeftImmutable(d *Desired, observed client.Object) (bool, err
 	if err := d.Stamp(c); err != nil || as.Digest == d.Digest {
 		return err == nil, err
 	}
-	c.Memory.Immutable.Remove(observed.GetUID())
+	if !c.DryRun {
+		c.Memory.Immutable.Remove(observed.GetUID())
+	}
 	return false, nil
 }
 
