@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -116,7 +118,7 @@ func (e *Engine) inventoryOf(owner client.Object) inventory.Inventory {
 // an earlier process. After a crash in between, the inventory still has the kind, and the next pass lists it again.
 func (p *pass) pruneLeftovers(ctx context.Context) error {
 	kinds, crossNamespace := p.inventory.Kinds.Clone(), p.inventory.CrossNamespace.Clone()
-	for _, gk := range inventory.SortedKinds(kinds.Difference(p.kinds.owned)) {
+	for _, gk := range inventory.SortedKinds(kinds.Difference(p.kinds.owned).Difference(p.restored)) {
 		if err := p.pruneLeftover(ctx, gk); err != nil {
 			return err
 		}
@@ -139,7 +141,7 @@ func (p *pass) pruneLeftovers(ctx context.Context) error {
 
 // pruneLeftover deletes the owner's children of a kind.
 func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
-	found, err := p.engine.listMetadata(ctx, gk, client.InNamespace(p.owner.GetNamespace()))
+	found, err := p.listLeftovers(ctx, gk)
 	if err != nil {
 		return fmt.Errorf("prune %s, which is in the inventory of %s: %w", gk, p.ownerKey, err)
 	}
@@ -147,7 +149,7 @@ func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 	var whole []client.Object // those of which the pass has more than the metadata
 	for i := range found {
 		obj := &found[i]
-		if metav1.IsControlledBy(obj, p.owner) && obj.GetDeletionTimestamp() == nil && !former.IsRecord(gk, obj) {
+		if metav1.IsControlledBy(obj, p.owner) && obj.GetDeletionTimestamp() == nil {
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
 			if known := p.observed[key]; known != nil {
 				whole = append(whole, known)
@@ -162,6 +164,34 @@ func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 		}
 	}
 	return p.deleteAll(ctx, stale)
+}
+
+// listLeftovers lists the metadata of a kind's objects in the owner's namespace, past the cache, without the builder's own records. The
+// data of a ControllerRevision says whether it is one.
+func (p *pass) listLeftovers(ctx context.Context, gk schema.GroupKind) ([]metav1.PartialObjectMetadata, error) {
+	if gk != controllerRevisions.GVK.GroupKind() {
+		return p.engine.listMetadata(ctx, gk, client.InNamespace(p.owner.GetNamespace()))
+	}
+	list := &appsv1.ControllerRevisionList{}
+	if err := p.engine.live.List(ctx, list, client.InNamespace(p.owner.GetNamespace())); err != nil {
+		return nil, err
+	}
+	var found []metav1.PartialObjectMetadata
+	for i := range list.Items {
+		if object := &list.Items[i]; !p.isRecord(object) {
+			obj := metav1.PartialObjectMetadata{ObjectMeta: object.ObjectMeta}
+			obj.SetGroupVersionKind(controllerRevisions.GVK)
+			found = append(found, obj)
+		}
+	}
+	return found, nil
+}
+
+// isRecord reports whether an object is a record of the builder's own, which no plan desires and which pruning leaves: a former state, a
+// revision of a roll-out, or the runs of a RunOnce child.
+func (p *pass) isRecord(obj client.Object) bool {
+	r, ok := obj.(*appsv1.ControllerRevision)
+	return ok && (former.IsRecord(r) || phases.IsOwn(r, p.engine.name))
 }
 
 // listMetadata lists the metadata of a kind's objects, past the cache. It returns none for a kind that the cluster doesn't know.

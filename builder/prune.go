@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/batch"
-	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/events"
@@ -62,7 +61,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 func (p *pass) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
 	return func(yield func(store.Key) bool) {
 		for key, obj := range p.observed {
-			if kinds[key.GroupKind()] && obj.GetDeletionTimestamp() == nil && !former.IsRecord(key.GroupKind(), obj) && !yield(key) {
+			if kinds[key.GroupKind()] && obj.GetDeletionTimestamp() == nil && !p.isRecord(obj) && !yield(key) {
 				return
 			}
 		}

@@ -2,6 +2,7 @@ package builder_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -135,6 +136,84 @@ func TestRollbackTakesBackWhatWasAdded(t *testing.T) {
 	w.rollOut("controller", "broker")
 	w.pass()
 	assert.Equal(t, "v1 v1 -", w.deployed())
+}
+
+// A pass may end between the record of the completed install and its name in the owner's status, and then something else is desired.
+func TestAnInstallThatIsNotOnRecordIsChangedInPhases(t *testing.T) {
+	w := newPhasedWorld(t)
+	w.record = new("")
+	w.install()
+	require.NotEmpty(t, *w.record)
+	*w.record = ""
+	w.desire("v2")
+	assert.Equal(t, rollout.Installing, w.pass().Rollout.State)
+	assert.Equal(t, "v2 v1 v1", w.deployed())
+	w.rollOut(phaseNames...)
+	w.pass()
+	assert.Equal(t, "v2 v2 v1", w.deployed())
+}
+
+// With PruneAll a kind of which the plan has no object any more is a leftover, but not while a rollback desires one.
+func TestRollbackKeepsAKindThatThePlanHasNoMore(t *testing.T) {
+	w := newPhasedWorld(t)
+	w.options = rollout.Options{RollbackAfter: patience}
+	require.NoError(t, w.engine.Index(t.Context(), w.ours, &corev1.ConfigMap{}))
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"a": "v1"}}
+	w.more = func(b *builder.Builder) { b.PruneAll().ConfigMap(config.DeepCopy(), builder.InPhase("broker")) }
+	w.install()
+	w.more = func(b *builder.Builder) { b.PruneAll() }
+	w.desire("v2")
+	w.pass()
+	w.step(patience)
+	assert.Equal(t, rollout.RolledBack, w.pass().Rollout.State)
+	w.pass()
+	w.rollOut(phaseNames...)
+	kept := func(what string) {
+		t.Helper()
+		found := &corev1.ConfigMap{}
+		require.NoError(t, w.others.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "settings"}, found), what)
+		assert.Equal(t, "v1", found.Data["a"])
+	}
+	w.pass()
+	kept("everything is restored and ready")
+	w.ours.Ledger().Reset()
+	w.pass()
+	assert.Empty(t, w.ours.Ledger().Calls(), "it lists nothing past the cache again and again")
+	w.delete(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "settings"}})
+	w.pass()
+	kept("restored")
+	w.desire("v3")
+	w.pass()
+	w.rollOut(phaseNames...)
+	w.pass()
+	w.rollOut(phaseNames...)
+	w.pass()
+	w.rollOut(phaseNames...)
+	w.pass()
+	assert.Error(t, w.others.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "settings"}, &corev1.ConfigMap{}), "a leftover at last")
+}
+
+// A ControllerRevision may be a child, such as the journal of an effect. When the last one isn't desired any more, the kind is a leftover,
+// and the builder's own records of that kind stay.
+func TestRecordsAreNoLeftovers(t *testing.T) {
+	w := newMigratingWorld(t)
+	mine := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, Revision: 1}
+	migrate := w.more
+	w.more = func(b *builder.Builder) { migrate(b.PruneAll().Object(mine.DeepCopy())) }
+	names := func() (names []string) {
+		list := &appsv1.ControllerRevisionList{}
+		require.NoError(t, w.others.List(t.Context(), list))
+		for _, r := range list.Items {
+			names = append(names, r.Name)
+		}
+		return names
+	}
+	w.installed()
+	before := names()
+	require.Len(t, before, 3, "of the roll-out, of the run, and the child")
+	w.more = func(b *builder.Builder) { migrate(b.PruneAll()) }
+	w.pass()
+	assert.ElementsMatch(t, slices.DeleteFunc(before, func(name string) bool { return name == "mine" }), names())
 }
 
 func TestRollbackOfUnstructuredChildren(t *testing.T) {

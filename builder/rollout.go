@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/builder/internal/revision"
@@ -115,8 +116,10 @@ func (p *pass) desireRolledOut(free []Child, res phases.Result) {
 			}
 		}
 	}
+	p.restored = inventory.Kinds{}
 	for _, key := range slices.Concat(res.Restored, res.Retained) {
 		p.cluster.DesiredKeys.Put(key)
+		p.restored.Insert(key.GroupKind())
 	}
 }
 
@@ -144,6 +147,9 @@ func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 		if k, err := p.engine.kinds.Of(obj); err == nil {
 			plan.Kinds = append(plan.Kinds, k.GVK.GroupKind())
 		}
+	}
+	if p.pruneAll { // of which the owner had children, and which the program still reads
+		plan.Kinds = append(plan.Kinds, p.engine.byController.Among(p.inventory.Kinds)...)
 	}
 	var errs []error
 	p.cluster.Allocate(len(children))

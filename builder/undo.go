@@ -122,9 +122,11 @@ func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
 // keep makes sure that the state that the owner's status names has these children. It returns a [stateKept] if the status must name
 // another one first.
 func (p *pass) keep(ctx context.Context, children []former.Child) error {
-	cause := former.Cause{Generation: p.owner.GetGeneration(), Build: p.undo.Build}
+	state := former.State{
+		Cause: former.Cause{Generation: p.owner.GetGeneration(), Build: p.undo.Build}, PruneAll: p.pruneAll, Children: children,
+	}
 	named := undoableIn(*p.owner.(Conditioned).Conditions())
-	name, err := p.formers().Keep(ctx, named, p.isQuiet(), cause, children)
+	name, err := p.formers().Keep(ctx, named, p.isQuiet(), state)
 	if err != nil || name == "" {
 		return publicError(err)
 	}
@@ -252,6 +254,9 @@ func (r *reconciler[T]) restore(ctx context.Context, owner T, name string) error
 		return cantUndo("the former state was too large to be kept")
 	}
 	writes, err := r.restoring(ctx, p, state)
+	if err == nil && state.PruneAll {
+		err = p.recordRestored(ctx, writes)
+	}
 	if err == nil {
 		err = p.write(ctx, writes)
 	}
@@ -294,6 +299,19 @@ func (r *reconciler[T]) restoring(ctx context.Context, p *pass, state former.Sta
 		writes = append(writes, w)
 	}
 	return writes, nil
+}
+
+// recordRestored records the kinds of restored children on the owner, so that the plan prunes those that it doesn't desire once the owner
+// isn't paused any more.
+func (p *pass) recordRestored(ctx context.Context, writes []*apply.Write) error {
+	restored := p.inventory.Kinds.Clone()
+	for _, w := range writes {
+		restored.Insert(w.Desired.Key.GroupKind())
+	}
+	if restored.Equal(p.inventory.Kinds) {
+		return nil
+	}
+	return p.writeInventory(ctx, restored, p.inventory.CrossNamespace)
 }
 
 // setUndone sets or removes the condition Undone.

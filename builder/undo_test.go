@@ -23,6 +23,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // keeping is a program that keeps former states, with a ConfigMap of its image beside the Deployment.
@@ -71,9 +72,19 @@ func (f *fleet) undoes(owner string) (to string) {
 	f.Helper()
 	flow := f.flow(owner)
 	to = meta.FindStatusCondition(flow.Status.Conditions, events.ConditionUndoable).Message
-	flow.Annotations = map[string]string{"armature.dev/paused": "true", "armature.dev/undo": to}
+	metav1.SetMetaDataAnnotation(&flow.ObjectMeta, wellknown.AnnotationPaused, "true")
+	metav1.SetMetaDataAnnotation(&flow.ObjectMeta, wellknown.AnnotationUndo, to)
 	require.NoError(f, f.world.Update(f.Context(), flow))
 	return to
+}
+
+// resumes lets the operator continue.
+func (f *fleet) resumes(owner string) {
+	f.Helper()
+	flow := f.flow(owner)
+	delete(flow.Annotations, wellknown.AnnotationPaused)
+	delete(flow.Annotations, wellknown.AnnotationUndo)
+	require.NoError(f, f.world.Update(f.Context(), flow))
 }
 
 func (f *fleet) config() string {
@@ -238,6 +249,12 @@ func TestUndoOfDeletions(t *testing.T) {
 	assert.Error(t, f.world.Get(t.Context(), gone, &corev1.Secret{}))
 	assert.Equal(t, "web:1", f.images())
 	assert.Equal(t, "True Undone: "+f.kept()[0], f.condition("a", events.ConditionUndone))
+
+	f.resumes("a")
+	f.round()
+	f.round()
+	assert.Error(t, f.world.Get(t.Context(), gone, &config), "the plan still doesn't desire it")
+	assert.Equal(t, "web:2", f.images())
 }
 
 // A change that is reverted after its state was kept, and before it was made, leaves nothing behind.

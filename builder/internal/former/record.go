@@ -29,24 +29,23 @@ type Record struct {
 
 var kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 
-// IsRecord reports whether an object of a kind, of which the metadata suffice, keeps a former state. No plan desires it, and pruning must
-// leave it.
-func IsRecord(of schema.GroupKind, object client.Object) bool {
-	return of == kind.GroupKind() && object.GetAnnotations()[wellknown.AnnotationUndo] != ""
+// IsRecord reports whether a ControllerRevision keeps a former state. No plan desires it, and pruning must leave it.
+func IsRecord(object *appsv1.ControllerRevision) bool {
+	return object.Annotations[wellknown.AnnotationUndo] != ""
 }
 
-// Keep makes sure that a state has these children. named is the state that the owner's status names, empty for none. If its cause is the
-// same, and the owner wasn't quiet since, the children are added to it. Keep returns the name of the state that the status must name
-// before the children change; empty: it names it already.
-func (r *Record) Keep(ctx context.Context, named string, quiet bool, cause Cause, children []Child) (name string, err error) {
-	state := State{Cause: cause, Previous: named, Children: children}
+// Keep makes sure that a state is kept. named is the state that the owner's status names, empty for none. If its cause is the same, and
+// the owner wasn't quiet since, the children are added to it. Keep returns the name of the state that the status must name before the
+// children change; empty: it names it already.
+func (r *Record) Keep(ctx context.Context, named string, quiet bool, state State) (name string, err error) {
+	state.Previous = named
 	if named != "" && !quiet {
 		was, object, err := r.read(ctx, named)
 		if err != nil {
 			return "", err
 		}
-		if object != nil && was.Cause == cause { // an earlier pass has changed children for the same reason
-			all := was.With(children)
+		if object != nil && was.Cause == state.Cause { // an earlier pass has changed children for the same reason
+			all := was.With(state.Children)
 			if len(all.Children) == len(was.Children) {
 				return "", r.delete(ctx, was.Previous)
 			}

@@ -34,6 +34,8 @@ type State struct {
 	Cause
 	// Previous is the name of the ControllerRevision that this one replaces; empty for none.
 	Previous string
+	// PruneAll is true if the plan pruned all kinds, so that the inventory must have the kinds of what is restored.
+	PruneAll bool
 	Children []Child
 	// Omitted is true if the state was too large to be kept.
 	Omitted bool
@@ -43,6 +45,7 @@ type State struct {
 type header struct {
 	Cause
 	Previous string                                `json:"previous,omitempty"`
+	PruneAll bool                                  `json:"pruneAll,omitempty"`
 	Recreate map[string]metav1.DeletionPropagation `json:"recreate,omitempty"`
 }
 
@@ -84,7 +87,7 @@ func Identity(controller string, owner types.UID) string {
 
 // Render returns the name and the data of the ControllerRevision of a state.
 func (s State) Render(identity, owner string) (name string, data []byte, err error) {
-	h := header{Cause: s.Cause, Previous: s.Previous}
+	h := header{Cause: s.Cause, Previous: s.Previous, PruneAll: s.PruneAll}
 	children, lines := make([]revision.Child, len(s.Children)), make([]string, 0, len(s.Children)+1)
 	for i, c := range s.Children {
 		children[i] = c.Child
@@ -126,7 +129,7 @@ func Read(object *appsv1.ControllerRevision, identity string) (State, error) {
 	if err := json.Unmarshal([]byte(snapshot.Runs[0]), &h); err != nil {
 		return State{}, errors.Join(fmt.Errorf("the header of ControllerRevision %s can't be read", object.Name), err)
 	}
-	s := State{Cause: h.Cause, Previous: h.Previous, Omitted: snapshot.Omitted}
+	s := State{Cause: h.Cause, Previous: h.Previous, PruneAll: h.PruneAll, Omitted: snapshot.Omitted}
 	for i := range snapshot.Children {
 		c := snapshot.Children[i]
 		s.Children = append(s.Children, Child{Child: c, Recreate: h.Recreate[c.Key().String()]})

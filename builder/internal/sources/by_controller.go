@@ -6,7 +6,9 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -92,6 +94,19 @@ func controllersOf(obj any) ([]string, error) {
 func (b *ByController) Has(k kinds.Kind) bool {
 	_, ok := b.of(k)
 	return ok
+}
+
+// Among returns those of some kinds that are indexed, in any version.
+func (b *ByController) Among(kinds sets.Set[schema.GroupKind]) []schema.GroupKind {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	among := sets.Set[schema.GroupKind]{}
+	for k := range b.indexed {
+		if gk := k.GVK.GroupKind(); kinds.Has(gk) {
+			among.Insert(gk)
+		}
+	}
+	return among.UnsortedList()
 }
 
 // hasInformer reports whether a kind is indexed in an informer.
