@@ -182,7 +182,8 @@ func (r Result) overrideConditions(conditions *[]metav1.Condition, owner client.
 
 // setConditions sets the standard conditions from the result of a pass and its error, as [Engine.ReportStatus] documents them.
 func (r Result) setConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
-	if isConflict(err) {
+	if isConflict(err) { // the pass is tried again; what it has completed stays so
+		r.setRolledOut(conditions, generation, now)
 		return
 	}
 	r.setPaused(conditions, generation, now)
@@ -326,7 +327,7 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 // of package events) and the same message of at most about 2 KiB, which names the objects that the pass waits for. A condition's time
 // changes only with its status, so that the same result changes nothing. A conflict changes no condition, because it is retried.
 //
-//	Ready        all children are up to date, and ready if the pass checked that (see Builder.AwaitReady)
+//	Ready        all children are up to date and ready
 //	Progressing  the builder changes something or waits for something
 //	Stalled      nothing changes until someone changes the spec or the cluster
 //	Contested    another writer changes children repeatedly; set only then

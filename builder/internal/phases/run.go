@@ -55,10 +55,11 @@ func Run(ctx context.Context, plan Plan, host Host, cluster Cluster) (Result, er
 	return p.result, err
 }
 
-// advance applies the desired children: at once at the first install, otherwise phase by phase.
+// advance applies the desired children: at once at the first install, otherwise phase by phase. What was installed may not be on record in
+// the owner's status yet: then there is nothing to roll back to, but what runs isn't changed at once.
 func (p *pass) advance(ctx context.Context) error {
 	first := p.last == nil
-	unordered := first && !p.InstallInOrder && !slices.ContainsFunc(p.Children, runsOnce)
+	unordered := first && !p.history.IsInstalled() && !p.InstallInOrder && !slices.ContainsFunc(p.Children, runsOnce)
 	steady := !first && p.last == p.target
 	if err := p.recordStart(ctx, unordered || steady); err != nil {
 		return err

@@ -115,6 +115,11 @@ func (h History) Select(name string, completed *string) (last, target *Revision)
 	return last, target
 }
 
+// IsInstalled reports whether a revision is completed by its own record, whatever the owner's status says.
+func (h History) IsInstalled() bool {
+	return slices.ContainsFunc(h, func(rev *Revision) bool { return rev.State() == rollout.Completed })
+}
+
 // Next returns the number of a revision that is newer than all others.
 func (h History) Next() int64 {
 	if len(h) == 0 {
