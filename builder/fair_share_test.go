@@ -17,6 +17,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/inflight"
+	"github.com/armature-dev/armature/builder/internal/throttle"
 )
 
 // stepsOf takes the steps of a simulated clock for the CPU time of a plan.
@@ -53,7 +54,7 @@ func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
 	l, err := o.newReconciler()
 	require.NoError(t, err)
 	l.now, l.cpuTime = func() time.Time { return now }, stepsOf(&now)
-	l.limiter = fairshare.New(2)
+	l.limiter, l.backoff = fairshare.New(2), throttle.NewBackoff()
 	pass := func(namespace, name string) time.Duration {
 		res, err := l.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: name}})
 		require.NoError(t, err)
@@ -62,7 +63,11 @@ func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
 
 	assert.Zero(t, pass("busy", "large"))
 	during = func() {
+		small := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "busy", Name: "small"}}
+		l.backoff.When(small) // it has failed
 		assert.Positive(t, pass("busy", "small"))
+		l.backoff.Forget(small) // as controller-runtime does
+		assert.Equal(t, 1, l.backoff.NumRequeues(small))
 		assert.Zero(t, pass("other", "small"))
 	}
 	assert.Zero(t, pass("busy", "large"))

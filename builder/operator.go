@@ -155,7 +155,8 @@ func (o *Operator[T]) add() error {
 	}
 	options := o.options
 	if options.RateLimiter == nil {
-		options.RateLimiter = throttle.NewBackoff()
+		r.backoff = throttle.NewBackoff()
+		options.RateLimiter = r.backoff
 	}
 	if options.NewQueue == nil {
 		options.NewQueue = throttle.NewQueue

@@ -60,6 +60,7 @@ type reconciler[T client.Object] struct {
 
 	statusWrites throttle.Statuses
 	throttle     *throttle.Passes           // nil: every event has its own pass, for tests
+	backoff      *throttle.Backoff          // nil: the controller has another
 	limiter      *fairshare.Limiter         // nil: every plan runs at once, for tests
 	cpuTime      func(func()) time.Duration // cputime.Of, but for tests
 	inFlight     *inflight.Record           // of the quarantine; nil: none
@@ -90,6 +91,9 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	slot, wait := r.limiter.Begin(req.Namespace, r.now())
 	if wait > 0 { // another plan of the namespace, or expensive plans of others, use the slots
+		if r.backoff != nil {
+			r.backoff.Postpone(req)
+		}
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	defer slot.Release() // without effect after the plan has run

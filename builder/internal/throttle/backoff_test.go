@@ -8,6 +8,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
+// Owners that fail and wait for each other: each failure counts, however often a pass is postponed.
+func TestAPostponedPassKeepsTheBackoff(t *testing.T) {
+	retries := NewBackoff()
+	queue := NewQueue("test", retries)
+	defer queue.ShutDown()
+	for range 3 {
+		queue.AddRateLimited(reconcile.Request{})
+	}
+	retries.Postpone(reconcile.Request{})
+	queue.Forget(reconcile.Request{})
+	assert.Equal(t, 3, queue.NumRequeues(reconcile.Request{}))
+	queue.Forget(reconcile.Request{})
+	assert.Zero(t, queue.NumRequeues(reconcile.Request{}), "a pass that has run, and succeeded")
+}
+
 func TestRetriesBackOffToAMinute(t *testing.T) {
 	retries := NewBackoff()
 	var waits time.Duration
