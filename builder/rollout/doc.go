@@ -29,8 +29,9 @@
 // A revision has the children as they were applied, but only the digest of a Secret (as its annotation has). The hash in its name
 // covers all applied fields, except the first values of ignored fields. The builder never applies a revision whose data don't match:
 // the roll-out stops. Someone who can create ControllerRevisions could fabricate one with a matching name. So only the revision that
-// the owner's condition RolledOut names counts as completed (Result.SetConditions). An owner without conditions needs
-// Options.CompletedRevision for that.
+// the owner's condition RolledOut names is rolled back to (Engine.ReportStatus). An owner without conditions needs
+// Options.CompletedRevision for that. One that isn't named only makes a first install go phase by phase, because the pass that completed it
+// may have ended before it wrote the status.
 //
 // # StatefulSets
 //
