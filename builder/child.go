@@ -24,14 +24,16 @@ type ChildOption interface {
 // defaults and to other writers; to set a field to its zero value, use a pointer. If an earlier pass set a field and the object no
 // longer sets it, the builder removes the field from the cluster, unless another field manager has set it too. The builder doesn't
 // change the object: it sets the controller reference, labels and annotations on a copy. It ignores the status and fields that only
-// the server sets, so that an object read from a cluster can be desired.
+// the server sets, so that an object read from a cluster can be desired. An option that is nil has no effect.
 func Want(obj client.Object, opts ...ChildOption) Child {
 	if len(opts) == 0 {
 		return Child{desired: apply.Child{Object: obj}} // a variable that options change would be allocated
 	}
 	c := Child{desired: apply.Child{Object: obj}}
 	for _, o := range opts {
-		o.applyToChild(&c)
+		if o != nil {
+			o.applyToChild(&c)
+		}
 	}
 	return c
 }

@@ -17,3 +17,8 @@ func TestAnImmutableChildIsHashedOnce(t *testing.T) {
 	thawed, _ := Want(d, InPhase("a")).desired.Hash()
 	assert.NotEqual(t, first, thawed)
 }
+
+func TestAnOptionThatIsNilHasNoEffect(t *testing.T) {
+	var none ChildOption
+	assert.Equal(t, "a", Want(deployment("web"), none, InPhase("a")).desired.Phase)
+}
