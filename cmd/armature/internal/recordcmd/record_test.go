@@ -18,6 +18,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/record"
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 // The pod is that of the one manager that runs the object's kind in its namespace.
@@ -122,6 +123,17 @@ users: [{name: ann, user: {token: anns, as: root}}, {name: ben, user: {token: be
 		require.NoError(t, err)
 		assert.Empty(t, left, "the file is gone")
 	}
+}
+
+// Standard output, which the root command cleans, is the same passes as a file.
+func TestSaveToStandardOutput(t *testing.T) {
+	list := recordedPasses(t, "jobflow")
+	list.Items[0].Error = "a DEL \x7f and \u202e"
+	var out bytes.Buffer
+	require.NoError(t, save(list, "", output.Clean(&out), &bytes.Buffer{}))
+	read, err := record.Read(&out)
+	require.NoError(t, err)
+	assert.Equal(t, list, read)
 }
 
 // What the manager has is fetched, and saved in a file that only its owner reads.
