@@ -105,7 +105,8 @@ func TestRerun(t *testing.T) {
 		v1alpha1.Flow{Name: "ship", Dependencies: []string{"pack", "unit"}, Inputs: []v1alpha1.Input{{Env: "IMAGE", From: "pack"}}}))
 	flow.UID, flow.Labels = "u", map[string]string{"team": "x"}
 	flow.Spec.Retry, flow.Spec.Terminate = 2, true
-	flow.Status.Outputs = []v1alpha1.FlowOutput{{Name: "build", Value: "v1"}}
+	flow.Status.Outputs = []v1alpha1.FlowOutput{{Name: "build", Value: "v$(X)1"}}
+	flow.Spec.Flows[2].JobTemplate.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "URL", Value: "/$(TAG)"}}
 	api := newAPI(t, flow)
 	s := newSite(t, api)
 	answer := bodyOf[done](t, s.post("/api/actions", action{Verb: "rerun", Kind: "JobFlow", Namespace: "a", Name: "nightly", UID: "u", Node: "pack"}))
@@ -120,7 +121,8 @@ func TestRerun(t *testing.T) {
 	assert.Equal(t, "pack", pack.Name)
 	assert.Empty(t, pack.Dependencies)
 	assert.Empty(t, pack.Inputs)
-	assert.Equal(t, []corev1.EnvVar{{Name: "TAG", Value: "v1"}}, pack.JobTemplate.Template.Spec.Containers[0].Env)
+	assert.Equal(t, []corev1.EnvVar{{Name: "TAG", Value: "v$$(X)1"}, {Name: "URL", Value: "/$(TAG)"}},
+		pack.JobTemplate.Template.Spec.Containers[0].Env, "as the operator gives an input: literally, and before the container's own variables")
 	assert.Equal(t, []string{"pack"}, ship.Dependencies)
 	assert.Equal(t, []v1alpha1.Input{{Env: "IMAGE", From: "pack"}}, ship.Inputs)
 }

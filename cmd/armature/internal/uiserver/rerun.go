@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -119,6 +120,7 @@ func cutLoose(f *v1alpha1.Flow, kept map[string]bool, outputs map[string]string,
 		return refuse("node %s has its items from the output of %s, which doesn't run again", f.Name, f.ForEach.FromOutput)
 	}
 	var inputs []v1alpha1.Input
+	var env []corev1.EnvVar
 	for _, in := range f.Inputs {
 		if kept[in.From] {
 			inputs = append(inputs, in)
@@ -131,21 +133,25 @@ func cutLoose(f *v1alpha1.Flow, kept map[string]bool, outputs map[string]string,
 		if f.JobTemplate == nil {
 			return refuse("node %s needs the output of %s, and has its Job from a JobTemplate: it can't be given a value", f.Name, in.From)
 		}
-		setEnv(f, in.Env, value)
+		env = append(env, corev1.EnvVar{Name: in.Env, Value: strings.ReplaceAll(value, "$", "$$")}) // Kubernetes replaces $(NAME) in a value
 	}
 	f.Inputs = inputs
+	if len(env) > 0 {
+		setEnv(&f.JobTemplate.Template.Spec, env)
+	}
 	return nil
 }
 
-// setEnv gives each container of a node a variable, unless it has one of that name: as an input is given.
-func setEnv(f *v1alpha1.Flow, name, value string) {
-	pod := &f.JobTemplate.Template.Spec
+// setEnv gives each container variables as the operator gives inputs: not if the container has one of that name, and before the
+// container's own variables, whose values can refer to them.
+func setEnv(pod *corev1.PodSpec, env []corev1.EnvVar) {
 	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
 		for i := range containers {
 			c := &containers[i]
-			if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name }) {
-				c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
-			}
+			missing := slices.DeleteFunc(slices.Clone(env), func(e corev1.EnvVar) bool {
+				return slices.ContainsFunc(c.Env, func(own corev1.EnvVar) bool { return own.Name == e.Name })
+			})
+			c.Env = append(missing, c.Env...)
 		}
 	}
 }
