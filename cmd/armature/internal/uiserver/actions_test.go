@@ -145,3 +145,26 @@ func TestRerunIsRefusedWhereItWouldRunSomethingElse(t *testing.T) {
 	_, err = from(flow, "three")
 	assert.ErrorContains(t, err, "successWhen")
 }
+
+// A node in finally has no dependencies: its when reads all nodes of the flow.
+func TestRerunIsRefusedIfFinallyReadsNodesThatAreLeftOut(t *testing.T) {
+	flow := withPods(flowNamed("a", "f", v1alpha1.Flow{Name: "one"}, v1alpha1.Flow{Name: "two", Dependencies: []string{"one"}}))
+	for when, refused := range map[string]bool{
+		"jobs.one.failed":                      true,
+		`jobs["one"].failed`:                   true,
+		"jobs.exists(n, jobs[n].failed)":       true,
+		`state == "Failed"`:                    false,
+		`state == "Failed" || jobs.one.failed`: true,
+		`state == "no jobs"`:                   true, // a text: refused rather than parsed
+	} {
+		flow.Spec.Finally = []v1alpha1.Flow{{Name: "report", When: when, JobTemplate: flow.Spec.Flows[0].JobTemplate.DeepCopy()}}
+		_, err := from(flow, "two")
+		if refused {
+			assert.ErrorContains(t, err, "node report in finally has a when that reads nodes, and some don't run again: "+when)
+		} else {
+			assert.NoError(t, err, when)
+		}
+		_, err = from(flow, "one")
+		assert.NoError(t, err, "all nodes run again: %s", when)
+	}
+}

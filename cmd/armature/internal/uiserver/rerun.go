@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -74,6 +75,12 @@ func from(flow *v1alpha1.JobFlow, node string) (*v1alpha1.JobFlow, error) {
 	if again.Spec.SuccessWhen != "" && len(again.Spec.Flows) < len(flow.Spec.Flows) {
 		return nil, refuse("spec.successWhen is about nodes that don't run again: %s", again.Spec.SuccessWhen)
 	}
+	for i := range again.Spec.Finally {
+		f := &again.Spec.Finally[i]
+		if readsJobs.MatchString(f.When) && len(again.Spec.Flows) < len(flow.Spec.Flows) {
+			return nil, refuse("node %s in finally has a when that reads nodes, and some don't run again: %s", f.Name, f.When)
+		}
+	}
 	for _, nodes := range [][]v1alpha1.Flow{again.Spec.Flows, again.Spec.Finally} {
 		for i := range nodes {
 			if err := cutLoose(&nodes[i], kept, outputs, refuse); err != nil {
@@ -83,6 +90,10 @@ func from(flow *v1alpha1.JobFlow, node string) (*v1alpha1.JobFlow, error) {
 	}
 	return again, nil
 }
+
+// readsJobs finds the variable jobs in a when. In finally it has all nodes, so that even an expression that names none of those that are
+// left out can have another value without them. A text with that word matches, too: it is refused rather than parsed.
+var readsJobs = regexp.MustCompile(`\bjobs\b`)
 
 // behindOf returns a node and all that depend on it; nil if there is no such node.
 func behindOf(flows []v1alpha1.Flow, node string) map[string]bool {
