@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -172,6 +173,11 @@ func TestGoTestsOfPasses(t *testing.T) {
 	code = written()
 	assert.Contains(t, code, "// it panicked:\n// `oh`\n")
 	assert.NotContains(t, code, "record.Compare")
+
+	pass.Owner["data"], pass.PlanError = map[string]any{"a": "\ufeff"}, "\ufeff and \x00"
+	code = written()
+	assert.Contains(t, code, `"a": "\ufeff"`, "Go source has no byte order mark")
+	assert.Contains(t, code, `// \ufeff and \x00`)
 }
 
 // Differences are shown with both values, as far as both are there.
@@ -246,8 +252,23 @@ func TestListen(t *testing.T) {
 	list, err := record.Read(bytes.NewReader(body))
 	require.NoError(t, err)
 	assert.Empty(t, list.Items)
-
+	for host, status := range map[string]int{
+		"localhost:1234": http.StatusOK, "LOCALHOST": http.StatusOK, "[::1]:8082": http.StatusOK, "10.0.0.1": http.StatusOK,
+		"evil.example:8082": http.StatusMisdirectedRequest, "evil.example": http.StatusMisdirectedRequest,
+		"127.0.0.1.evil.example": http.StatusMisdirectedRequest, "": http.StatusMisdirectedRequest,
+	} {
+		assert.Equal(t, status, answerFor(server.Server.Handler, host), host)
+	}
 	assert.ErrorContains(t, recorder.Listen(mgr, server.Listener.Addr().String()), "serve the recorded passes: listen tcp")
 	require.NoError(t, server.Server.Close())
 	require.ErrorIs(t, <-ended, http.ErrServerClosed)
+}
+
+// answerFor returns the status of the answer to a request by a name of the server.
+func answerFor(handler http.Handler, host string) int {
+	request := httptest.NewRequest(http.MethodGet, record.Path, nil)
+	request.Host = host
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, request)
+	return answer.Code
 }

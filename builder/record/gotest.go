@@ -54,13 +54,17 @@ func (g GoTest) Write(w io.Writer) error {
 	}); err != nil {
 		return err
 	}
-	formatted, err := format.Source(code.Bytes())
+	formatted, err := format.Source([]byte(notInGo.Replace(code.String())))
 	if err != nil {
 		return fmt.Errorf("the expressions of the operator and the scheme must be Go: %w", err)
 	}
 	_, err = w.Write(formatted)
 	return err
 }
+
+// notInGo escapes the characters that Go's source can't have, not even in a string or a comment. In the record they are in strings of JSON,
+// which has the first escape, and never has a NUL as it is.
+var notInGo = strings.NewReplacer("\ufeff", `\ufeff`, "\x00", `\x00`)
 
 // camel returns the words of a text as one Go name.
 func camel(text string) string {

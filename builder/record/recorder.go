@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -164,17 +166,39 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // Listen lets a manager serve the passes at [Path] of an address, without authentication. Use an address of localhost: in a pod, only those
-// reach it who may forward its ports, which the API server decides. Listen opens the address at once, and returns an error if it can't.
+// reach it who may forward its ports, which the API server decides. It answers requests by an IP address, by localhost, or by the address's
+// own name. Listen opens the address at once, and returns an error if it can't.
 func (r *Recorder) Listen(mgr manager.Manager, address string) error {
 	listener, err := net.Listen("tcp", address) //nolint:noctx // it is opened at once
 	if err != nil {
 		return fmt.Errorf("serve the recorded passes: %w", err)
 	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("serve the recorded passes: %w", errors.Join(err, listener.Close()))
+	}
 	mux := http.NewServeMux()
-	mux.Handle(Path, r)
+	mux.Handle(Path, onlyByName(host, r))
 	return mgr.Add(&manager.Server{
 		Name: "recorded passes", Listener: listener,
 		Server: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10},
+	})
+}
+
+// onlyByName refuses requests by another name than the server's: a site whose name leads to this address (DNS rebinding) could let a
+// browser here read the answers. It can't take over an IP address or localhost, which are not looked up in its DNS.
+func onlyByName(name string, handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		host, _, err := net.SplitHostPort(req.Host)
+		if err != nil {
+			host = strings.Trim(req.Host, "[]")
+		}
+		_, err = netip.ParseAddr(host)
+		if err != nil && !strings.EqualFold(host, "localhost") && (name == "" || !strings.EqualFold(host, name)) {
+			http.Error(w, "use the IP address, localhost, or the name of the address where the passes are served", http.StatusMisdirectedRequest)
+			return
+		}
+		handler.ServeHTTP(w, req)
 	})
 }
 

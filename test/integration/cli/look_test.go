@@ -84,7 +84,7 @@ func TestTreeOfSomeoneElsesKind(t *testing.T) {
 func TestLogs(t *testing.T) {
 	p := newPlace(t)
 	p.create(flowOf("talk", node("a", "echo one; sleep 1; echo two"), node("b", "echo three", "a")))
-	followed := p.succeeds("logs", "jf/talk", "--follow")
+	followed := p.succeeds("logs", "jf/talk", "--follow", "--max-log-requests=1") // one container runs at a time
 	p.waitState("talk", v1alpha1.StateSucceed)
 	all := p.succeeds("logs", "jf/talk")
 	assert.Regexp(t, `^talk-a-\w{5} \| one\ntalk-a-\w{5} \| two\ntalk-b-\w{5} \| three\n$`, all)

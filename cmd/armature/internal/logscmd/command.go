@@ -89,7 +89,15 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, o options, ou
 	if len(found.started) == 0 {
 		return found.nothing(root, part, o.container)
 	}
+	if n := len(found.started); n > o.most {
+		return tooMany(n, "have started", o.most, found.parts)
+	}
 	return s.printAll(ctx, found.started, p)
+}
+
+// tooMany says that more containers are in a state than logs may be read at a time.
+func tooMany(n int, are string, most int, parts string) error {
+	return fmt.Errorf("%d containers %s, and --max-log-requests is %d: raise it, or name a part: one of %s", n, are, most, parts)
 }
 
 // nothing says why there is nothing to print.

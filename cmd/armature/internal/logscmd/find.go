@@ -2,7 +2,6 @@ package logscmd
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -35,6 +34,7 @@ type runOf struct {
 	container string
 	uid       string
 	restarts  int32
+	runs      bool
 	since     time.Time // when it was started again; zero for the first start
 	label     string    // what its lines begin with
 }
@@ -61,10 +61,6 @@ func (s *source) find(ctx context.Context) (found, error) {
 	slices.Sort(f.otherContainers)
 	f.otherContainers = slices.Compact(f.otherContainers)
 	f.parts = connect.Some(slices.Sorted(maps.Keys(parts)))
-	if len(f.started) > s.most {
-		return f, fmt.Errorf("%d containers have started, and --max-log-requests is %d: raise it, or name a part: one of %s",
-			len(f.started), s.most, f.parts)
-	}
 	return f, nil
 }
 
@@ -115,7 +111,9 @@ func (s *source) started(pod *corev1.Pod) []runOf {
 		if c.State.Running == nil && c.State.Terminated == nil && c.LastTerminationState.Terminated == nil {
 			continue
 		}
-		r := runOf{pod: pod.Name, container: c.Name, uid: string(pod.UID), restarts: c.RestartCount, label: pod.Name}
+		r := runOf{
+			pod: pod.Name, container: c.Name, uid: string(pod.UID), restarts: c.RestartCount, runs: c.State.Running != nil, label: pod.Name,
+		}
 		if len(statuses) > 1 && s.container == "" {
 			r.label += "/" + c.Name
 		}

@@ -30,33 +30,18 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 	if err != nil {
 		return err
 	}
-	var streams sync.WaitGroup
-	failures := make(chan error, 1)
-	known := map[string]bool{}
+	logs := s.newFollower(p)
 	for {
 		ended := hasEnded(s.root) // before its pods are looked for: there are no more of them then
 		f, err := s.find(ctx)
 		if err != nil {
 			return err
 		}
-		for _, r := range f.started {
-			key := fmt.Sprint(r.uid, "/", r.container, "/", r.restarts)
-			if known[key] {
-				continue
-			}
-			known[key] = true
-			streams.Go(func() {
-				if err := s.stream(ctx, r, p); err != nil && ctx.Err() == nil {
-					select {
-					case failures <- err:
-					default: // one failure is enough
-					}
-				}
-			})
+		if err := logs.start(ctx, f); err != nil {
+			return err
 		}
 		if ended {
-			streams.Wait()
-			break
+			return logs.wait()
 		}
 		select {
 		case root, ok := <-changes:
@@ -71,8 +56,65 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// follower reads the logs of containers until these end.
+type follower struct {
+	source   *source
+	printer  *printer
+	known    map[string]bool // starts of containers whose logs are read, or have been
+	slots    chan struct{}   // one for each log that is being read
+	streams  sync.WaitGroup
+	failures chan error
+}
+
+func (s *source) newFollower(p *printer) *follower {
+	return &follower{
+		source: s, printer: p, known: map[string]bool{}, slots: make(chan struct{}, max(s.most, 1)), failures: make(chan error, 1),
+	}
+}
+
+// start begins to read the logs that aren't known yet, and returns an error if more containers run than logs may be read at a time. The
+// log of a container that has ended waits for its turn, which comes because at most that many containers run.
+func (f *follower) start(ctx context.Context, found found) error {
+	running := 0
+	for _, r := range found.started {
+		if r.runs {
+			running++
+		}
+	}
+	if most := f.source.most; running > most {
+		return tooMany(running, "run", most, found.parts)
+	}
+	for _, r := range found.started {
+		key := fmt.Sprint(r.uid, "/", r.container, "/", r.restarts)
+		if f.known[key] {
+			continue
+		}
+		f.known[key] = true
+		f.streams.Go(func() {
+			select {
+			case f.slots <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			defer func() { <-f.slots }()
+			if err := f.source.stream(ctx, r, f.printer); err != nil && ctx.Err() == nil {
+				select {
+				case f.failures <- err:
+				default: // one failure is enough
+				}
+			}
+		})
+	}
+	return nil
+}
+
+// wait waits for the ends of all logs, and returns an error if one couldn't be read.
+func (f *follower) wait() error {
+	f.streams.Wait()
 	select {
-	case err := <-failures:
+	case err := <-f.failures:
 		return err
 	default:
 		return nil

@@ -2,8 +2,13 @@ package logscmd
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 )
 
 func TestLines(t *testing.T) {
@@ -47,4 +54,43 @@ func TestStarted(t *testing.T) {
 	one := (&source{options: options{container: "main"}}).started(pod)
 	require.Len(t, one, 1)
 	assert.Equal(t, "p", one[0].label)
+}
+
+// A stream that follows a container counts until the container has ended: as many containers as one likes may follow each other.
+func TestFollowReadsSoManyLogsAtATime(t *testing.T) {
+	open, ended := make(chan string), map[string]chan struct{}{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		ended[name] = make(chan struct{})
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.Split(r.URL.Path, "/")[6]
+		open <- name
+		<-ended[name]
+		fmt.Fprintf(w, "2026-01-02T03:04:05Z of %s\n", name)
+	}))
+	t.Cleanup(server.Close)
+	clients, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	require.NoError(t, err)
+	var out bytes.Buffer
+	s := &source{options: options{most: 2, tail: -1}, pods: clients.CoreV1().Pods("ns")}
+	f := s.newFollower(&printer{out: &out})
+	run := func(pod string, runs bool) runOf {
+		return runOf{pod: pod, uid: pod, container: "main", label: pod, runs: runs}
+	}
+
+	require.NoError(t, f.start(t.Context(), found{started: []runOf{run("a", true), run("b", true)}}))
+	assert.ElementsMatch(t, []string{"a", "b"}, []string{<-open, <-open})
+	err = f.start(t.Context(), found{started: []runOf{run("a", true), run("b", true), run("c", true)}, parts: "x, y"})
+	require.EqualError(t, err, "3 containers run, and --max-log-requests is 2: raise it, or name a part: one of x, y")
+	require.NoError(t, f.start(t.Context(), found{started: []runOf{run("a", false), run("b", true), run("c", true), run("d", false)}}))
+	for _, name := range []string{"a", "b"} {
+		close(ended[name])
+	}
+	assert.ElementsMatch(t, []string{"c", "d"}, []string{<-open, <-open}, "they waited for the end of others")
+	close(ended["c"])
+	close(ended["d"])
+	require.NoError(t, f.wait())
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	slices.Sort(lines)
+	assert.Equal(t, []string{"a | of a", "b | of b", "c | of c", "d | of d"}, lines)
 }

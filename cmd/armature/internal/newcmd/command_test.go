@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -76,6 +77,22 @@ func TestSource(t *testing.T) {
 	version, dir, err = (&source{dir: root}).resolve("v0.1.0")
 	require.NoError(t, err)
 	assert.Equal(t, "v0.0.0 "+root, version+" "+dir)
+}
+
+// A Makefile and go.mod have the path of a source tree as it is.
+func TestSourceTreesWhosePathsDoNotFit(t *testing.T) {
+	for name, fits := range map[string]bool{"my src": false, "a'b": false, "a$b": false, "a#b": false, "a,b": false, "src-1.2_3+é": true} {
+		tree := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.MkdirAll(tree, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(tree, "go.mod"), []byte("module github.com/armature-dev/armature\n"), 0o600))
+		_, _, err := (&source{dir: tree}).resolve("v0.1.0")
+		if fits {
+			assert.NoError(t, err, name)
+			continue
+		}
+		assert.EqualError(t, err, "--armature-dir: "+strconv.Quote(tree)+" has a character that a Makefile or go.mod can't have in a path; "+
+			"a path may have letters, digits and any of /._-+@=~; move the tree, or give --armature-version")
+	}
 }
 
 func TestUpgradeOfAProject(t *testing.T) {

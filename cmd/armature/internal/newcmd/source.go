@@ -1,6 +1,7 @@
 package newcmd
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,11 +42,11 @@ func (s *source) resolve(built string) (version, dir string, err error) {
 		if err == nil {
 			err = checkTree(dir)
 		}
-		return inTree, dir, err
+		return inTree, dir, cmp.Or(err, checkPath(dir))
 	}
 	if program, err := os.Executable(); err == nil { // bin/armature of a source tree
 		if dir := filepath.Dir(filepath.Dir(program)); checkTree(dir) == nil {
-			return inTree, dir, nil
+			return inTree, dir, checkPath(dir)
 		}
 	}
 	if released.MatchString(built) {
@@ -65,4 +66,16 @@ func checkTree(dir string) error {
 		return fmt.Errorf("--armature-dir: %s has another Go module than github.com/armature-dev/armature", dir)
 	}
 	return nil
+}
+
+// plainPath matches the paths that a Makefile, its shell and go.mod read as they are.
+var plainPath = regexp.MustCompile(`^[\pL\pM\pN/._+@=~-]+$`)
+
+// checkPath returns an error if a project can't name a directory.
+func checkPath(dir string) error {
+	if plainPath.MatchString(dir) {
+		return nil
+	}
+	return fmt.Errorf("--armature-dir: %q has a character that a Makefile or go.mod can't have in a path; "+
+		"a path may have letters, digits and any of /._-+@=~; move the tree, or give --armature-version", dir)
 }

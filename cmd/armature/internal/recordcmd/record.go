@@ -24,6 +24,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/complete"
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 // Port is the port of localhost in the manager's pod that serves the recorded passes.
@@ -188,8 +189,12 @@ func fetch(ctx context.Context, address string, owner record.Owner) (*record.Lis
 
 // save writes a file, or to standard output.
 func save(list *record.List, file string, out, errs io.Writer) error {
-	if file == "" {
-		return list.Write(out)
+	if file == "" { // which may be a terminal: encoded as the JSON of other commands
+		text, err := output.JSON(record.List{APIVersion: record.APIVersion, Kind: record.Kind, Items: list.Items}, "  ")
+		if err == nil {
+			_, err = out.Write(text)
+		}
+		return err
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the user's file
 	if err != nil {

@@ -14,9 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/armature-dev/armature/builder/record"
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
+	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
 // The pod is that of the one manager that runs the object's kind in its namespace.
@@ -67,9 +69,71 @@ exec sleep 60`)
 	stop()
 	assert.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "the command leaves no kubectl behind")
 
+	*kube.Impersonate, *kube.ImpersonateGroup, *kube.ImpersonateUID = "ann", []string{"dev", "ops"}, "u1"
+	*kube.ImpersonateUserExtra = []string{"scope=a b"}
+	*kube.CAFile, *kube.TLSServerName, *kube.Insecure = "/ca.pem", "api.example", true
+	*kube.CertFile, *kube.KeyFile, *kube.ProxyURL = "/me.pem", "/me.key", "http://proxy:1"
+	kubectl(`printf "%s\n" "$@" >&2; exit 1`)
+	_, _, err = tunnel(t.Context(), kube, "ns", "pod-1", Port)
+	assert.ErrorContains(t, err, strings.Join([]string{
+		"port-forward", "--address=127.0.0.1", "--namespace=ns", "pod/pod-1", ":8082",
+		"--as=ann", "--as-group=dev", "--as-group=ops", "--as-uid=u1",
+		"--as-user-extra=scope=a b", "--certificate-authority=/ca.pem", "--client-certificate=/me.pem", "--client-key=/me.key", "--context=prod",
+		"--insecure-skip-tls-verify=true", "--proxy-url=http://proxy:1", "--tls-server-name=api.example\n",
+	}, "\n"), "it is the same user at the same server")
+
 	kubectl(`echo "error: pods is forbidden" >&2; exit 1`)
 	_, _, err = tunnel(t.Context(), kube, "ns", "pod-1", Port)
 	assert.ErrorContains(t, err, "kubectl port-forward to pod ns/pod-1: exit status 1\nerror: pods is forbidden")
+}
+
+// kubectl gets a token in a file that only its owner reads, and no longer than it needs it: everyone on the machine sees its arguments.
+func TestTunnelWithAToken(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	t.Setenv("TMPDIR", dir)
+	script := `#!/bin/sh
+case "$*" in *secret*) echo "the token is an argument" >&2; exit 1;; esac
+for a; do case "$a" in --kubeconfig=*) file="${a#--kubeconfig=}";; --user=*) echo "$a" >&2;; esac; done
+ls -l "$file" | cut -c1-10 >&2
+cat "$file" >` + dir + `/seen
+exit 1
+`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700)) //nolint:gosec // it must run
+	file := filepath.Join(dir, "config")
+	require.NoError(t, os.WriteFile(file, []byte(`apiVersion: v1
+kind: Config
+current-context: dev
+contexts: [{name: dev, context: {cluster: c, user: ann}}, {name: prod, context: {cluster: c, user: ben}}]
+clusters: [{name: c, cluster: {server: "https://api.example"}}]
+users: [{name: ann, user: {token: anns, as: root}}, {name: ben, user: {token: bens, as: admin}}]
+`), 0o600))
+	for contextName, as := range map[string]string{"": "root", "prod": "admin"} {
+		kube := genericclioptions.NewConfigFlags(true)
+		*kube.KubeConfig, *kube.Context, *kube.BearerToken = file, contextName, "secret"
+		_, _, err := tunnel(t.Context(), kube, "ns", "pod-1", Port)
+		require.ErrorContains(t, err, "exit status 1\n--user=armature-record\n-rw-------\n")
+		seen, err := clientcmd.LoadFromFile(filepath.Join(dir, "seen"))
+		require.NoError(t, err)
+		user := seen.AuthInfos["armature-record"]
+		require.NotNil(t, user)
+		assert.Equal(t, []string{"secret", as}, []string{user.Token, user.Impersonate}, "of the context %q", contextName)
+		assert.Equal(t, "https://api.example", seen.Clusters["c"].Server)
+		left, err := filepath.Glob(filepath.Join(dir, "armature-*"))
+		require.NoError(t, err)
+		assert.Empty(t, left, "the file is gone")
+	}
+}
+
+// Standard output, which the root command cleans, is the same passes as a file.
+func TestSaveToStandardOutput(t *testing.T) {
+	list := recordedPasses(t, "jobflow")
+	list.Items[0].Error = "a DEL \x7f and \u202e"
+	var out bytes.Buffer
+	require.NoError(t, save(list, "", output.Clean(&out), &bytes.Buffer{}))
+	read, err := record.Read(&out)
+	require.NoError(t, err)
+	assert.Equal(t, list, read)
 }
 
 // What the manager has is fetched, and saved in a file that only its owner reads.

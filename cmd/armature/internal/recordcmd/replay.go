@@ -1,6 +1,7 @@
 package recordcmd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -184,11 +185,16 @@ func writeTest(pass *record.Pass, file string) error {
 		"k8s.io/apimachinery/pkg/runtime", "clientgoscheme k8s.io/client-go/kubernetes/scheme", "v1alpha1 " + module + "api/v1alpha1",
 	}, op.imports...)
 	test := record.GoTest{Imports: imports, Operator: expression, Scheme: schemeExpression, Pass: pass}
+	var text bytes.Buffer // a test that can't be written leaves no file
+	if err := test.Write(&text); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the user's file
 	if err != nil {
 		return err
 	}
-	return errors.Join(test.Write(f), f.Close())
+	_, err = f.Write(text.Bytes())
+	return errors.Join(err, f.Close())
 }
 
 // newScheme returns the scheme of the manager.

@@ -172,6 +172,16 @@ func TestReplayShowsDifferences(t *testing.T) {
 	assert.ErrorContains(t, err, `the pass is of the operator "other"; this program has daemonjob, fluxjob`)
 }
 
+// A pass of which there is no test leaves no file.
+func TestNoGoTest(t *testing.T) {
+	list := recordedPasses(t, jobflow.Name)
+	pass := &list.Items[0]
+	pass.Plan, pass.Error = nil, "no answer"
+	file := filepath.Join(t.TempDir(), "nightly_test.go")
+	require.ErrorContains(t, writeTest(pass, file), "failed before its plan: no answer")
+	assert.NoFileExists(t, file)
+}
+
 // The Go test of a pass passes with the program that made the pass, and fails with another plan.
 func TestGoTests(t *testing.T) {
 	if testing.Short() {

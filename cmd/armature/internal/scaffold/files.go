@@ -62,7 +62,23 @@ func New(p Project, k Kind) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mergeTests(append(files, kind...), "operator/operator_test.go", "operator/"+k.Lower()+"_test.go")
+	files = append(files, kind...)
+	if err := checkPaths(files); err != nil {
+		return nil, err
+	}
+	return mergeTests(files, "operator/operator_test.go", "operator/"+k.Lower()+"_test.go")
+}
+
+// checkPaths returns an error if two files have the same path: one would replace the other.
+func checkPaths(files []File) error {
+	known := map[string]bool{}
+	for _, f := range files {
+		if known[f.Path] {
+			return fmt.Errorf("two files of the project are %s: the kind needs another name", f.Path)
+		}
+		known[f.Path] = true
+	}
+	return nil
 }
 
 // mergeTests appends the tests of the first kind to those of all kinds, as one file.

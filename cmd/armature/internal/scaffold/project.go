@@ -68,6 +68,8 @@ func (k Kind) Check() error {
 			"--kind: %q; a kind has at most 50 letters and digits and begins with an upper-case letter, such as Backup", k.Kind))
 	} else if strings.HasSuffix(k.Kind, "List") || k.Kind == "GroupVersion" || k.Kind == "AddToScheme" {
 		errs = append(errs, fmt.Errorf("--kind: %q is a name that the package of the kinds needs itself; choose another one", k.Kind))
+	} else if k.Lower() == "operator" || k.Lower() == "scheme" { // operator/operator_test.go, scheme.go
+		errs = append(errs, fmt.Errorf("--kind: %q is a name that a file of the project has already; choose another one", k.Kind))
 	}
 	switch problems := validation.IsDNS1123Subdomain(k.Group); {
 	case problems != nil || !strings.Contains(k.Group, "."):

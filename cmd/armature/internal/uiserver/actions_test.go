@@ -105,7 +105,8 @@ func TestRerun(t *testing.T) {
 		v1alpha1.Flow{Name: "ship", Dependencies: []string{"pack", "unit"}, Inputs: []v1alpha1.Input{{Env: "IMAGE", From: "pack"}}}))
 	flow.UID, flow.Labels = "u", map[string]string{"team": "x"}
 	flow.Spec.Retry, flow.Spec.Terminate = 2, true
-	flow.Status.Outputs = []v1alpha1.FlowOutput{{Name: "build", Value: "v1"}}
+	flow.Status.Outputs = []v1alpha1.FlowOutput{{Name: "build", Value: "v$(X)1"}}
+	flow.Spec.Flows[2].JobTemplate.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "URL", Value: "/$(TAG)"}}
 	api := newAPI(t, flow)
 	s := newSite(t, api)
 	answer := bodyOf[done](t, s.post("/api/actions", action{Verb: "rerun", Kind: "JobFlow", Namespace: "a", Name: "nightly", UID: "u", Node: "pack"}))
@@ -120,7 +121,8 @@ func TestRerun(t *testing.T) {
 	assert.Equal(t, "pack", pack.Name)
 	assert.Empty(t, pack.Dependencies)
 	assert.Empty(t, pack.Inputs)
-	assert.Equal(t, []corev1.EnvVar{{Name: "TAG", Value: "v1"}}, pack.JobTemplate.Template.Spec.Containers[0].Env)
+	assert.Equal(t, []corev1.EnvVar{{Name: "TAG", Value: "v$$(X)1"}, {Name: "URL", Value: "/$(TAG)"}},
+		pack.JobTemplate.Template.Spec.Containers[0].Env, "as the operator gives an input: literally, and before the container's own variables")
 	assert.Equal(t, []string{"pack"}, ship.Dependencies)
 	assert.Equal(t, []v1alpha1.Input{{Env: "IMAGE", From: "pack"}}, ship.Inputs)
 }
@@ -142,4 +144,27 @@ func TestRerunIsRefusedWhereItWouldRunSomethingElse(t *testing.T) {
 	flow.Spec.SuccessWhen = "jobs.one.succeeded"
 	_, err = from(flow, "three")
 	assert.ErrorContains(t, err, "successWhen")
+}
+
+// A node in finally has no dependencies: its when reads all nodes of the flow.
+func TestRerunIsRefusedIfFinallyReadsNodesThatAreLeftOut(t *testing.T) {
+	flow := withPods(flowNamed("a", "f", v1alpha1.Flow{Name: "one"}, v1alpha1.Flow{Name: "two", Dependencies: []string{"one"}}))
+	for when, refused := range map[string]bool{
+		"jobs.one.failed":                      true,
+		`jobs["one"].failed`:                   true,
+		"jobs.exists(n, jobs[n].failed)":       true,
+		`state == "Failed"`:                    false,
+		`state == "Failed" || jobs.one.failed`: true,
+		`state == "no jobs"`:                   true, // a text: refused rather than parsed
+	} {
+		flow.Spec.Finally = []v1alpha1.Flow{{Name: "report", When: when, JobTemplate: flow.Spec.Flows[0].JobTemplate.DeepCopy()}}
+		_, err := from(flow, "two")
+		if refused {
+			assert.ErrorContains(t, err, "node report in finally has a when that reads nodes, and some don't run again: "+when)
+		} else {
+			assert.NoError(t, err, when)
+		}
+		_, err = from(flow, "one")
+		assert.NoError(t, err, "all nodes run again: %s", when)
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -73,6 +75,12 @@ func from(flow *v1alpha1.JobFlow, node string) (*v1alpha1.JobFlow, error) {
 	if again.Spec.SuccessWhen != "" && len(again.Spec.Flows) < len(flow.Spec.Flows) {
 		return nil, refuse("spec.successWhen is about nodes that don't run again: %s", again.Spec.SuccessWhen)
 	}
+	for i := range again.Spec.Finally {
+		f := &again.Spec.Finally[i]
+		if readsJobs.MatchString(f.When) && len(again.Spec.Flows) < len(flow.Spec.Flows) {
+			return nil, refuse("node %s in finally has a when that reads nodes, and some don't run again: %s", f.Name, f.When)
+		}
+	}
 	for _, nodes := range [][]v1alpha1.Flow{again.Spec.Flows, again.Spec.Finally} {
 		for i := range nodes {
 			if err := cutLoose(&nodes[i], kept, outputs, refuse); err != nil {
@@ -82,6 +90,10 @@ func from(flow *v1alpha1.JobFlow, node string) (*v1alpha1.JobFlow, error) {
 	}
 	return again, nil
 }
+
+// readsJobs finds the variable jobs in a when. In finally it has all nodes, so that even an expression that names none of those that are
+// left out can have another value without them. A text with that word matches, too: it is refused rather than parsed.
+var readsJobs = regexp.MustCompile(`\bjobs\b`)
 
 // behindOf returns a node and all that depend on it; nil if there is no such node.
 func behindOf(flows []v1alpha1.Flow, node string) map[string]bool {
@@ -119,6 +131,7 @@ func cutLoose(f *v1alpha1.Flow, kept map[string]bool, outputs map[string]string,
 		return refuse("node %s has its items from the output of %s, which doesn't run again", f.Name, f.ForEach.FromOutput)
 	}
 	var inputs []v1alpha1.Input
+	var env []corev1.EnvVar
 	for _, in := range f.Inputs {
 		if kept[in.From] {
 			inputs = append(inputs, in)
@@ -131,21 +144,25 @@ func cutLoose(f *v1alpha1.Flow, kept map[string]bool, outputs map[string]string,
 		if f.JobTemplate == nil {
 			return refuse("node %s needs the output of %s, and has its Job from a JobTemplate: it can't be given a value", f.Name, in.From)
 		}
-		setEnv(f, in.Env, value)
+		env = append(env, corev1.EnvVar{Name: in.Env, Value: strings.ReplaceAll(value, "$", "$$")}) // Kubernetes replaces $(NAME) in a value
 	}
 	f.Inputs = inputs
+	if len(env) > 0 {
+		setEnv(&f.JobTemplate.Template.Spec, env)
+	}
 	return nil
 }
 
-// setEnv gives each container of a node a variable, unless it has one of that name: as an input is given.
-func setEnv(f *v1alpha1.Flow, name, value string) {
-	pod := &f.JobTemplate.Template.Spec
+// setEnv gives each container variables as the operator gives inputs: not if the container has one of that name, and before the
+// container's own variables, whose values can refer to them.
+func setEnv(pod *corev1.PodSpec, env []corev1.EnvVar) {
 	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
 		for i := range containers {
 			c := &containers[i]
-			if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name }) {
-				c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
-			}
+			missing := slices.DeleteFunc(slices.Clone(env), func(e corev1.EnvVar) bool {
+				return slices.ContainsFunc(c.Env, func(own corev1.EnvVar) bool { return own.Name == e.Name })
+			})
+			c.Env = append(missing, c.Env...)
 		}
 	}
 }
