@@ -64,6 +64,7 @@ func Cases() []Case {
 		{"delete", deletion},
 		{"finalizers", finalizers},
 		{"garbage", garbage},
+		{"absent-owners", absentOwners},
 		{"dry-run", dryRun},
 		{"list", list},
 		{"watch", watching},
