@@ -73,6 +73,7 @@ func labelled(job *batchv1.Job) *batchv1.Job {
 }
 
 func TestCreateOnlyMeetsAnother(t *testing.T) {
+	theirOwner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c", UID: "c"}}
 	mentioned := newJob("job")
 	mentioned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "c"}}
 	mentioned.Labels = map[string]string{"theirs": "yes"}
@@ -93,7 +94,7 @@ func TestCreateOnlyMeetsAnother(t *testing.T) {
 	} {
 		for _, hidden := range []bool{false, true} { // from the cache
 			t.Run(name+map[bool]string{true: " (hidden)"}[hidden], func(t *testing.T) {
-				s := perform(t, once(newJob("job"), c.opts...), nil)
+				s := perform(t, once(newJob("job"), c.opts...), nil, theirOwner.DeepCopy(), newOtherOwner("other"))
 				if hidden {
 					s.ours.Freeze()
 				}

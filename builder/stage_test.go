@@ -51,6 +51,14 @@ func newOwner() *appsv1.Deployment {
 	}
 }
 
+// newOtherOwner returns an owner that no pass is about. Without it, the garbage collector deletes the objects that it controls as soon as
+// they are written.
+func newOtherOwner(uid types.UID) *appsv1.Deployment {
+	owner := newOwner()
+	owner.Name, owner.UID = string(uid), uid
+	return owner
+}
+
 func newJob(name string) *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},

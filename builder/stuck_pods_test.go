@@ -34,7 +34,7 @@ type stuckSet struct {
 
 func newStuckSet(t *testing.T, change func(set *appsv1.StatefulSet, broken *corev1.Pod)) *stuckSet {
 	owner := newOwner()
-	s := &stuckSet{t: t, server: buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(owner))}
+	s := &stuckSet{t: t, server: buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(owner, newOtherOwner("another")))}
 	s.ours, s.others = s.server.Client("operator"), s.server.Client("others")
 	s.engine = buildertest.NewEngine(s.ours, builder.Options{Name: "test", Reader: s.ours.Live()}, buildertest.EngineOptions{Clock: s.ours.Now})
 	labels := map[string]string{"app": "db"}

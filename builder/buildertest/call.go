@@ -44,7 +44,7 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 		err = f.error(r.Call)
 	}
 	c.record(r, obj, err)
-	if r.Changed && !r.DryRun && !s.manual && removes(r, obj) {
+	if r.Changed && !r.DryRun && !s.manual && s.leavesGarbage(r, obj) {
 		s.collect()
 	}
 	if c.written != nil && written {
@@ -56,9 +56,17 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 	return obj, err
 }
 
-// removes reports whether a call may have left garbage.
-func removes(r *request, obj client.Object) bool {
-	return r.Verb == VerbDelete || r.Verb == VerbDeleteCollection || (obj != nil && obj.GetDeletionTimestamp() != nil)
+// leavesGarbage reports whether a call may have left garbage: it deletes, or it writes an object that terminates or that names an owner
+// that isn't there.
+func (s *Server) leavesGarbage(r *request, obj client.Object) bool {
+	switch {
+	case r.Verb == VerbDelete || r.Verb == VerbDeleteCollection:
+		return true
+	case obj == nil:
+		return false
+	default:
+		return obj.GetDeletionTimestamp() != nil || s.lacksOwner(r.kind, obj)
+	}
 }
 
 func (c *Client) record(r *request, obj client.Object, err error) {

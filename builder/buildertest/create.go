@@ -49,7 +49,7 @@ func (s *Server) insert(r *request, obj client.Object) (client.Object, error) {
 	asked := obj.GetResourceVersion()
 	s.fillSystemFields(obj)
 	s.prepareCreate(r.kind, obj)
-	if errs := validateNew(r.kind, obj); len(errs) > 0 {
+	if errs := once(validateNew(r.kind, obj)); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(r.kind.gvk.GroupKind(), obj.GetName(), errs)
 	}
 	if asked != "" {
@@ -106,7 +106,7 @@ func validateNew(k kind, obj client.Object) field.ErrorList {
 	if k.builtin {
 		errs = append(errs, rules.ValidateFinalizers(obj.GetFinalizers(), metadata.Child("finalizers"))...)
 	}
-	return append(errs, rules.Validate(obj)...)
+	return append(errs, rules.ValidateNew(obj)...)
 }
 
 func nameRule(obj client.Object) validation.ValidateNameFunc {

@@ -8,9 +8,9 @@
 //
 // The server sets UIDs, times and generations, counts resource versions, and keeps them on writes that change nothing. It sets the
 // defaults of the common built-in kinds and of CRDs. It refuses what the API server refuses, with the same errors (a stale version,
-// another UID, an immutable field, negative replicas). It writes the status separately, merges applies by field manager with
-// conflicts, keeps objects that have finalizers, and collects garbage. The package conformance has these behaviours as cases, which
-// also run on a real API server. The server doesn't imitate:
+// another UID, an immutable field, negative replicas, a template's label that is too long). It writes the status separately, merges
+// applies by field manager with conflicts, keeps objects that have finalizers, and collects garbage. The package conformance has these
+// behaviours as cases, which also run on a real API server. The server doesn't imitate:
 //
 //   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster: see [Cluster].
 //   - Rare validation, the rules and patterns of CRDs, admission webhooks and RBAC, and quotas of anything but pods. Inject their answers

@@ -73,11 +73,29 @@ func (s *Server) collectOrphan(k kind, obj client.Object) {
 	case len(gone)+len(leaving) == 0:
 	case len(staying) > 0:
 		s.collectorWrites(k, obj, func(o client.Object) { o.SetOwnerReferences(staying) })
-	case len(leaving) > 0 && s.hasDependents(obj, nil), slices.Contains(obj.GetFinalizers(), metav1.FinalizerDeleteDependents):
+	case len(leaving) > 0 && s.hasDependents(obj, nil):
+		s.collectorDeletes(k, obj, metav1.DeletePropagationForeground)
+	case slices.Contains(obj.GetFinalizers(), metav1.FinalizerOrphanDependents):
+		s.collectorDeletes(k, obj, metav1.DeletePropagationOrphan)
+	case slices.Contains(obj.GetFinalizers(), metav1.FinalizerDeleteDependents):
 		s.collectorDeletes(k, obj, metav1.DeletePropagationForeground)
 	default:
 		s.collectorDeletes(k, obj, metav1.DeletePropagationBackground)
 	}
+}
+
+// lacksOwner reports whether collectOrphan would delete an object, or remove references from it, because an owner doesn't exist. An owner
+// in foreground deletion isn't enough: the real collector looks at its dependents when another one of them is deleted.
+func (s *Server) lacksOwner(k kind, obj client.Object) bool {
+	lacks := false
+	for _, ref := range obj.GetOwnerReferences() {
+		owner, known := s.owner(k, obj, ref)
+		if !known {
+			return false
+		}
+		lacks = lacks || owner == nil
+	}
+	return lacks
 }
 
 // owner returns the object of a reference of obj, nil if it doesn't exist. It returns false for an owner that the garbage collector

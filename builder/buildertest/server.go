@@ -107,7 +107,7 @@ func WithCRDs(paths ...string) Option {
 }
 
 // WithManualGarbageCollection keeps orphaned objects until a call of [Server.CollectGarbage], because a real server keeps them for a
-// while. Default: the delete that orphans objects also deletes them.
+// while. Default: the delete that orphans objects also deletes them, and so does the write that gives an object only absent owners.
 func WithManualGarbageCollection() Option {
 	return func(s *Server) error { s.manual = true; return nil }
 }

@@ -15,7 +15,8 @@ import (
 
 // An apply takes over the fields of the original's object, and a dry run changes nothing.
 func TestOnlyARealApplyTakesOver(t *testing.T) {
-	original := buildertest.NewServer(clientgoscheme.Scheme).Client("original")
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner", UID: "1"}}
+	original := buildertest.NewServer(clientgoscheme.Scheme, buildertest.WithObjects(owner)).Client("original")
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: "config", Annotations: map[string]string{"ConfigMapOperatorHash": "x"},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "1", Controller: new(true)}},

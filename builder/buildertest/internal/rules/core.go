@@ -11,33 +11,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func podSpec(s *corev1.PodSpec, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	containers := path.Child("containers")
-	if len(s.Containers) == 0 {
-		errs = append(errs, field.Required(containers, ""))
-	}
-	seen := map[string]bool{}
-	for i, c := range s.Containers {
-		at := containers.Index(i)
-		switch {
-		case c.Name == "":
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		case seen[c.Name]:
-			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
-		default:
-			for _, msg := range validation.IsDNS1123Label(c.Name) {
-				errs = append(errs, field.Invalid(at.Child("name"), c.Name, msg))
-			}
-		}
-		seen[c.Name] = true
-		if c.Image == "" {
-			errs = append(errs, field.Required(at.Child("image"), ""))
-		}
-	}
-	return errs
-}
-
 const podUpdateRule = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
 	"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` " +
 	"(allow it to be set to 1 if it was previously negative)"

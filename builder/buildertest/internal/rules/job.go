@@ -1,10 +1,13 @@
 package rules
 
 import (
+	"fmt"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 )
@@ -30,8 +33,8 @@ func job(s *batchv1.JobSpec, spec *field.Path) field.ErrorList {
 	if ptr.Deref(s.CompletionMode, "") == batchv1.IndexedCompletion && s.Completions == nil {
 		errs = append(errs, field.Required(spec.Child("completions"), "when completion mode is Indexed"))
 	}
+	errs = append(errs, podTemplate(&s.Template, spec.Child("template"))...)
 	path := spec.Child("template", "spec")
-	errs = append(errs, podSpec(&s.Template.Spec, path)...)
 	switch s.Template.Spec.RestartPolicy {
 	case corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
 	case corev1.RestartPolicyAlways, "":
@@ -40,6 +43,47 @@ func job(s *batchv1.JobSpec, spec *field.Path) field.ErrorList {
 		errs = append(errs, field.NotSupported(path.Child("restartPolicy"), s.Template.Spec.RestartPolicy, jobRestartPolicies))
 	}
 	return errs
+}
+
+// jobLabels checks that the template has the labels that the server generates. A template copied from another Job has that Job's.
+func jobLabels(o *batchv1.Job, spec *field.Path) field.ErrorList {
+	if ptr.Deref(o.Spec.ManualSelector, false) {
+		return nil
+	}
+	var errs field.ErrorList
+	path := spec.Child("template", "metadata", "labels")
+	for _, label := range []struct{ key, value string }{
+		{"controller-uid", string(o.UID)}, {"job-name", o.Name},
+		{batchv1.ControllerUidLabel, string(o.UID)}, {batchv1.JobNameLabel, o.Name},
+	} {
+		if o.Spec.Template.Labels[label.key] != label.value {
+			errs = append(errs, field.Invalid(path.Key(label.key), o.Spec.Template.Labels, fmt.Sprintf("must be '%s'", label.value)))
+		}
+	}
+	return errs
+}
+
+// indexedName checks that the hostnames of an indexed Job's Pods, which are its name and an index, are DNS labels.
+func indexedName(o *batchv1.Job) field.ErrorList {
+	if ptr.Deref(o.Spec.CompletionMode, "") != batchv1.IndexedCompletion || ptr.Deref(o.Spec.Completions, 0) <= 0 {
+		return nil
+	}
+	last := fmt.Sprintf("%s-%d", o.Name, *o.Spec.Completions-1)
+	if len(validation.IsDNS1123Label(last)) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), o.Name,
+		"will not able to create pod with invalid DNS label: "+last)}
+}
+
+const maxCronJobName = 52 // a Job's name is that of its CronJob with a suffix of 11 characters, and has at most 63
+
+func cronJobName(o *batchv1.CronJob) field.ErrorList {
+	if len(o.Name) <= maxCronJobName {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), o.Name,
+		fmt.Sprintf("must be no more than %d characters", maxCronJobName))}
 }
 
 func cronJob(o *batchv1.CronJob, spec *field.Path) field.ErrorList {

@@ -71,7 +71,7 @@ func ValidName(obj client.Object) validation.ValidateNameFunc {
 	switch obj.(type) {
 	case *corev1.Namespace:
 		return validation.NameIsDNSLabel
-	case *corev1.Service:
+	case *corev1.Service, *appsv1.StatefulSet:
 		return validation.NameIsDNSLabel
 	case *rbacv1.Role, *rbacv1.RoleBinding, *rbacv1.ClusterRole, *rbacv1.ClusterRoleBinding:
 		return func(string, bool) []string { return nil }
@@ -94,7 +94,8 @@ func Validate(obj client.Object) field.ErrorList {
 		errs := notNegative(o.Spec.Replicas, spec.Child("replicas"))
 		return append(errs, selectorOf(o.Spec.Selector, &o.Spec.Template, spec, "empty selector is invalid for deployment")...)
 	case *batchv1.Job:
-		return append(selected(&o.Spec, spec), job(&o.Spec, spec)...)
+		errs := append(job(&o.Spec, spec), selected(&o.Spec, spec)...)
+		return append(errs, indexedName(o)...)
 	case *batchv1.CronJob:
 		return cronJob(o, spec)
 	case *corev1.Pod:
@@ -107,6 +108,17 @@ func Validate(obj client.Object) field.ErrorList {
 		return budget(o, spec)
 	}
 	return nil
+}
+
+// ValidateNew returns the errors of an object to be created, some of which the server accepts in an object that exists.
+func ValidateNew(obj client.Object) field.ErrorList {
+	switch o := obj.(type) {
+	case *batchv1.Job:
+		return append(jobLabels(o, field.NewPath("spec")), Validate(obj)...)
+	case *batchv1.CronJob:
+		return append(Validate(obj), cronJobName(o)...)
+	}
+	return Validate(obj)
 }
 
 // ValidateUpdate returns the errors of an object, and of its changes in immutable fields.

@@ -21,7 +21,30 @@ func deployment(o *appsv1.Deployment, spec *field.Path) field.ErrorList {
 func statefulSet(o *appsv1.StatefulSet, spec *field.Path) field.ErrorList {
 	errs := notNegative(o.Spec.Replicas, spec.Child("replicas"))
 	errs = append(errs, notNegative(&o.Spec.MinReadySeconds, spec.Child("minReadySeconds"))...)
-	return append(errs, selectorOf(o.Spec.Selector, &o.Spec.Template, spec, "empty selector is invalid for statefulset")...)
+	return append(errs, selectorOf(o.Spec.Selector, withClaims(&o.Spec), spec, "empty selector is invalid for statefulset")...)
+}
+
+// withClaims returns a StatefulSet's template with the volumes that its controller makes of the claims. A claim's volume replaces the
+// template's of the same name.
+func withClaims(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
+	if len(s.VolumeClaimTemplates) == 0 {
+		return &s.Template
+	}
+	template := s.Template
+	template.Spec.Volumes = nil
+	claims := map[string]bool{}
+	for i := range s.VolumeClaimTemplates {
+		if name := s.VolumeClaimTemplates[i].Name; !claims[name] {
+			claims[name] = true
+			template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: name})
+		}
+	}
+	for _, v := range s.Template.Spec.Volumes {
+		if !claims[v.Name] {
+			template.Spec.Volumes = append(template.Spec.Volumes, v)
+		}
+	}
+	return &template
 }
 
 // selectorOf checks a workload's selector against its template, and the template.
@@ -38,7 +61,7 @@ func selectorOf(selector *metav1.LabelSelector, template *corev1.PodTemplateSpec
 	} else if !s.Empty() && !s.Matches(labels.Set(template.Labels)) {
 		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), template.Labels, "`selector` does not match template `labels`"))
 	}
-	errs = append(errs, podSpec(&template.Spec, path.Child("spec"))...)
+	errs = append(errs, podTemplate(template, path)...)
 	if template.Spec.RestartPolicy != corev1.RestartPolicyAlways {
 		errs = append(errs, field.NotSupported(path.Child("spec", "restartPolicy"), template.Spec.RestartPolicy,
 			[]corev1.RestartPolicy{corev1.RestartPolicyAlways}))
