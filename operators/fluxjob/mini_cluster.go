@@ -43,7 +43,7 @@ func (p *pass) run(plan *builder.Plan[*v1alpha1.FluxJob], o *observed, held *v1a
 
 // suspend suspends the MiniCluster if it may run.
 func suspend(plan *builder.Plan[*v1alpha1.FluxJob], o *observed) {
-	if o.runs() && !isOver(o.cluster) {
+	if o.runs() && !needs.IsOver(o.cluster) {
 		plan.Edits = append(plan.Edits, setSuspend(o.cluster, true))
 	}
 }

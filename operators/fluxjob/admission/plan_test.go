@@ -211,6 +211,19 @@ func TestWhichReservationsStillHold(t *testing.T) {
 		*metav1.NewControllerRef(makeJob("a", 1), v1alpha1.GroupVersion.WithKind("FluxJob"))}}}
 	accepted := makeJob("a", 1, holding)
 	offered := withReservations(makeJob("a", 1))
+	orphan := func(change ...func(*v1alpha1.MiniCluster)) []client.Object { // after kubectl delete --cascade=orphan
+		c := cluster.DeepCopy()
+		c.OwnerReferences, c.Labels = nil, map[string]string{LabelQueue: "q"}
+		for _, f := range change {
+			f(c)
+		}
+		return []client.Object{makeJob("b", 2), c}
+	}
+	ended := func(kind string) func(*v1alpha1.MiniCluster) {
+		return func(c *v1alpha1.MiniCluster) {
+			c.Status.Conditions = []metav1.Condition{{Type: kind, Status: metav1.ConditionTrue, Reason: kind}}
+		}
+	}
 	tests := map[string]struct {
 		setup  *v1alpha1.FluxSetup
 		others []client.Object
@@ -229,6 +242,18 @@ func TestWhichReservationsStillHold(t *testing.T) {
 			makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = new(at(5)) }), makeJob("b", 2)}, []string{"a"}},
 		"gone":                                  {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{makeJob("b", 2)}, []string{"b"}},
 		"gone, with a MiniCluster that remains": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{makeJob("b", 2), cluster}, []string{"a"}},
+		"gone, with a MiniCluster that was orphaned": {makeSetup("q", clusters(1), withReservations(accepted)), orphan(), []string{"a"}},
+		"an orphan that succeeded": {
+			makeSetup("q", clusters(1), withReservations(accepted)), orphan(ended(v1alpha1.ConditionSucceeded)), []string{"b"}},
+		"an orphan that failed": {makeSetup("q", clusters(1), withReservations(accepted)), orphan(ended(v1alpha1.ConditionFailed)), []string{"b"}},
+		"an orphan of another name": {makeSetup("q", clusters(1), withReservations(accepted)),
+			orphan(func(c *v1alpha1.MiniCluster) { c.Name = "c" }), []string{"b"}},
+		"an orphan in another namespace": {makeSetup("q", clusters(1), withReservations(accepted)),
+			orphan(func(c *v1alpha1.MiniCluster) { c.Namespace = "other" }), []string{"b"}},
+		"a user's own MiniCluster": {makeSetup("q", clusters(1), withReservations(accepted)),
+			orphan(func(c *v1alpha1.MiniCluster) { c.Labels = nil }), []string{"b"}},
+		"an orphan of another queue": {makeSetup("q", clusters(1), withReservations(accepted)),
+			orphan(func(c *v1alpha1.MiniCluster) { c.Labels[LabelQueue] = "p" }), []string{"b"}},
 		"another of the same name": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{
 			makeJob("a", 5, func(j *v1alpha1.FluxJob) { j.UID = "other" }), makeJob("b", 2)}, []string{"b"}},
 		"moved to another queue": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{
@@ -243,6 +268,8 @@ func TestWhichReservationsStillHold(t *testing.T) {
 	}
 	p := plan(t, makeSetup("q", clusters(1), withReservations(accepted)), 10, cluster)
 	assert.Equal(t, leftoverDelay, p.RequeueAfter, "should no event tell that it is gone")
+	p = plan(t, makeSetup("q", clusters(1), withReservations(accepted)), 10, orphan()...)
+	assert.Equal(t, leftoverDelay, p.RequeueAfter, "no event tells that an orphan has ended")
 }
 
 func TestEvictions(t *testing.T) {
