@@ -366,6 +366,38 @@ func TestACohort(t *testing.T) {
 	assert.Equal(t, `preempted by a job of priority 1 in queue "mine"`, got.Status.Reservations[1].Evicted.Message)
 }
 
+// A job behind the entries of its queue's status may come to reclaim quota, and no status says so.
+func TestAJobFarBehindReclaims(t *testing.T) {
+	six := func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](6) }
+	mine := makeSetup("mine", podLimit(4), inCohort("lab"), preempting, upTo(10))
+	var borrowers []*v1alpha1.FluxJob
+	var objs []client.Object
+	for i := range 4 {
+		borrowers = append(borrowers, makeJob(fmt.Sprintf("holds-%d", i), i, inQueue("yours"), holding))
+		objs = append(objs, borrowers[i])
+	}
+	yours := makeSetup("yours", podLimit(4), inCohort("lab"), withReservations(borrowers...))
+	for i := range v1alpha1.MaxFluxQueueEntries {
+		objs = append(objs, makeJob(fmt.Sprintf("large-%03d", i), i, inQueue("mine"), six, ofPriority(10)))
+	}
+	small := makeJob("small", 200, inQueue("mine"))
+	mine = settle(t, mine, 300, append(objs, small, yours)...)
+	yours = settle(t, yours, 300, append(objs, small, mine)...)
+	assert.Equal(t, []string{"holds-0", "holds-1", "holds-2", "holds-3"}, held(yours))
+	p := plan(t, yours, 300, append(objs, small, mine)...)
+	assert.Equal(t, reclaimDelay, p.RequeueAfter)
+	p = plan(t, mine, 300, append(objs, small, yours)...)
+	assert.Zero(t, p.RequeueAfter, "it has nothing to give back")
+
+	urgent := makeJob("small", 200, inQueue("mine"), ofPriority(1))
+	urgent.Generation = 2
+	assert.Equal(t, queues("mine"), of(queuesOfJob)(small, urgent))
+	p = plan(t, mine, 301, append(objs, urgent, yours)...)
+	assert.Nil(t, p.Status, "so nothing enqueues the other setup")
+	yours = settle(t, yours, 360, append(objs, urgent, mine)...)
+	assert.Equal(t, []string{"holds-0", "holds-1", "holds-2", "(holds-3: Preempted)"}, held(yours))
+}
+
 func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {
 	quota := func(name, value string) func(*v1alpha1.FluxSetup) {
 		return func(s *v1alpha1.FluxSetup) {
