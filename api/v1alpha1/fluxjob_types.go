@@ -58,6 +58,7 @@ func (j *FluxJob) Conditions() *[]metav1.Condition { return &j.Status.Conditions
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.miniCluster.managedBy)",message="miniCluster.managedBy can't be set: the FluxJob waits for its end"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.size) || self.miniCluster.size == 1 || self.miniCluster.size == self.size",message="size and miniCluster.size differ; set one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.size) || !has(self.miniCluster.maxSize) || self.miniCluster.maxSize == 0 || self.size <= self.miniCluster.maxSize",message="size is over miniCluster.maxSize"
+// +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.miniCluster.minSize) || (has(self.size) ? self.miniCluster.minSize <= self.size : self.miniCluster.size == 1 || self.miniCluster.minSize <= self.miniCluster.size)",message="the size is under miniCluster.minSize: the brokers would wait for pods that never come"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.deadlineSeconds) || !has(self.miniCluster.deadlineSeconds)",message="deadlineSeconds and miniCluster.deadlineSeconds exclude each other"
 // +kubebuilder:validation:XValidation:rule="!has(self.miniCluster) || !has(self.backoffLimit) || !has(self.miniCluster.backoffLimit)",message="backoffLimit and miniCluster.backoffLimit exclude each other"
 type FluxJobSpec struct {
@@ -72,8 +73,9 @@ type FluxJobSpec struct {
 	// +optional
 	Command string `json:"command,omitempty"`
 
-	// Size is the number of pods of the MiniCluster, including the leader. Default: miniCluster.size if that is more
-	// than 1, else the default of the FluxSetup.
+	// Size is the number of pods of the MiniCluster, including the leader. At least miniCluster.minSize, at most
+	// miniCluster.maxSize. Default: miniCluster.size if that is more than 1, else the default of the FluxSetup, or the
+	// closest of these bounds.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000

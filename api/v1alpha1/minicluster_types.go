@@ -29,6 +29,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (self.spec.containers == oldSelf.spec.containers && has(self.spec.flux) == has(oldSelf.spec.flux) && (!has(self.spec.flux) || self.spec.flux == oldSelf.spec.flux) && has(self.spec.pod) == has(oldSelf.spec.pod) && (!has(self.spec.pod) || self.spec.pod == oldSelf.spec.pod) && has(self.spec.network) == has(oldSelf.spec.network) && (!has(self.spec.network) || self.spec.network == oldSelf.spec.network))",message="spec.containers, flux, pod and network can't be changed once the MiniCluster has started; create another one"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (self.spec.tasks == oldSelf.spec.tasks && has(self.spec.interactive) == has(oldSelf.spec.interactive) && has(self.spec.services) == has(oldSelf.spec.services) && (!has(self.spec.services) || self.spec.services == oldSelf.spec.services) && has(self.spec.logging) == has(oldSelf.spec.logging) && (!has(self.spec.logging) || self.spec.logging == oldSelf.spec.logging) && has(self.spec.archive) == has(oldSelf.spec.archive) && (!has(self.spec.archive) || self.spec.archive == oldSelf.spec.archive) && has(self.spec.jobLabels) == has(oldSelf.spec.jobLabels) && (!has(self.spec.jobLabels) || self.spec.jobLabels == oldSelf.spec.jobLabels) && has(self.spec.resourceClaims) == has(oldSelf.spec.resourceClaims) && (!has(self.spec.resourceClaims) || self.spec.resourceClaims == oldSelf.spec.resourceClaims) && has(self.spec.shareProcessNamespace) == has(oldSelf.spec.shareProcessNamespace))",message="spec.tasks, interactive, services, logging, archive, jobLabels, resourceClaims and shareProcessNamespace can't be changed once the MiniCluster has started; create another one"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || !has(oldSelf.status.state) || !(oldSelf.status.state in ['Starting', 'Restarting']) || (has(self.spec.suspend) && self.spec.suspend) || (has(self.spec.flux) && has(self.spec.flux.disable) && self.spec.flux.disable) || ((has(self.spec.minSize) ? self.spec.minSize : 0) == (has(oldSelf.spec.minSize) ? oldSelf.spec.minSize : 0) && (self.spec.size >= oldSelf.spec.size || (has(self.spec.minSize) && self.spec.minSize > 0) || !has(oldSelf.status.startSize) || self.spec.size >= oldSelf.status.startSize))",message="until the MiniCluster runs, its brokers wait for the quorum that they were started with: spec.size can't go below it (minSize, or without it the size at the start), and minSize can't be changed; set spec.suspend to change them"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.minSize) || self.spec.minSize <= self.spec.size",message="spec.size is under minSize: the brokers would wait for pods that never come"
 type MiniCluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -52,7 +53,7 @@ func (c *MiniCluster) Conditions() *[]metav1.Condition { return &c.Status.Condit
 // changed. The rest can be changed until it starts.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSize) || self.maxSize == 0 || self.size <= self.maxSize",message="size is over maxSize"
-// +kubebuilder:validation:XValidation:rule="!has(self.minSize) || self.minSize <= self.size",message="size is under minSize: the brokers would wait for pods that never come"
+// +kubebuilder:validation:XValidation:rule="!has(self.minSize) || !has(self.maxSize) || self.maxSize == 0 || self.minSize <= self.maxSize",message="minSize is over maxSize"
 // +kubebuilder:validation:XValidation:rule="self.containers.size() == 1 || self.containers.exists_one(c, has(c.runFlux) && c.runFlux)",message="with several containers exactly one must have runFlux: true; the others are sidecars"
 // +kubebuilder:validation:XValidation:rule=`self.containers.size() == 1 || self.containers.all(c, (has(c.runFlux) && c.runFlux) || (has(c.name) && c.name != ""))`,message="a container without runFlux, a sidecar, needs a name"
 // +kubebuilder:validation:XValidation:rule=`!has(self.services) || self.services.all(c, has(c.name) && c.name != "")`,message="each of services needs a name"
@@ -88,6 +89,7 @@ type MiniClusterSpec struct {
 	// means size. It can't be changed while the brokers wait for it, except while the cluster is suspended.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
 	MinSize int32 `json:"minSize,omitempty"`
 
 	// MaxSize is the maximum of size. 0, the default, means the size that the cluster starts with. It can't be changed

@@ -43,12 +43,8 @@ func FluxJobPlan(job *v1alpha1.FluxJob, seen builder.View) builder.Plan[*v1alpha
 // choose another size, within its bounds.
 func clusterSpec(job *v1alpha1.FluxJob) v1alpha1.MiniClusterSpec {
 	spec := fluxjob.MiniClusterSpec(job)
-	if job.Spec.Size == nil && spec.Size <= 1 {
+	if template := job.Spec.MiniCluster; job.Spec.Size == nil && (template == nil || template.Size <= 1) {
 		spec.Tasks = nil // how many fit depends on the size
-	}
-	spec.Size = max(spec.Size, spec.MinSize)
-	if spec.MaxSize > 0 {
-		spec.Size = min(spec.Size, spec.MaxSize)
 	}
 	return *spec
 }

@@ -41,6 +41,9 @@ func TestTheClusterOfAFluxJob(t *testing.T) {
 		"as many tasks as the queue's size may have cores": {func(j *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) {
 			c.Tasks, c.Containers[0].Resources = ptr.To[int32](3), *oneCPU
 		}, ""},
+		"as many tasks as a larger size than the smallest may have cores": {func(j *v1alpha1.FluxJobSpec, c *v1alpha1.MiniClusterSpec) {
+			c.MinSize, c.Tasks, c.Containers[0].Resources = 2, ptr.To[int32](3), *oneCPU
+		}, ""},
 		"its own and another": {func(j *v1alpha1.FluxJobSpec, _ *v1alpha1.MiniClusterSpec) { j.Image = "i" }, "exactly one of image and miniCluster must be set"},
 	} {
 		job := jobOf(tt.change)

@@ -77,7 +77,7 @@ func (p *pass) decideAdmitted(o *observed) decision {
 	held := p.job.Status.Admission.DeepCopy()
 	held.Evicted = p.eviction(o)
 	switch {
-	case o.cluster != nil && isOver(o.cluster):
+	case o.cluster != nil && needs.IsOver(o.cluster):
 		return p.endOf(o, held)
 	case held.Evicted != nil:
 		return p.giveBack(o, held)

@@ -15,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
 func at(seconds int) metav1.Time {
@@ -114,6 +115,23 @@ func admitted(t *testing.T, change ...func(*v1alpha1.FluxJobSpec)) *fixture {
 	s := &fixture{t: t, job: job, setups: []client.Object{offer(job)}}
 	require.Contains(t, s.step(5), v1alpha1.ReasonAdmitted)
 	return s
+}
+
+// admit runs the plan until the job is admitted by its queue, Kueue's or a FluxSetup's, which has a reservation for it.
+func (s *fixture) admit(second int) {
+	s.t.Helper()
+	for range 2 { // the first one may move it to the queue
+		if name := needs.Queue(s.job); name != "" {
+			setup := offer(s.job)
+			setup.Name = name
+			s.setups = []client.Object{setup}
+		}
+		s.step(second)
+		if s.job.Status.Admission != nil {
+			return
+		}
+	}
+	require.Fail(s.t, "the job isn't admitted")
 }
 
 // running returns a fixture of the job a, which runs.

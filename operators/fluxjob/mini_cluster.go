@@ -10,8 +10,8 @@ import (
 	"github.com/armature-dev/armature/operators/internal/origin"
 )
 
-// AnnotationSpec is the annotation of a MiniCluster with a digest of the spec that it was created with. A MiniCluster of another digest
-// isn't resumed for the next attempt, but deleted and recreated.
+// AnnotationSpec is the annotation of a MiniCluster with a digest of the spec that it was created with. A MiniCluster of another digest,
+// or with the labels of another queue, isn't resumed for the next attempt, but deleted and recreated.
 const AnnotationSpec = "api.practice.com/flux-spec"
 
 // changeMiniCluster adds to a plan what a decision means for the MiniCluster. While the job holds nothing the MiniCluster stays suspended,
@@ -26,15 +26,15 @@ func (p *pass) changeMiniCluster(plan *builder.Plan[*v1alpha1.FluxJob], o *obser
 	}
 }
 
-// run creates the MiniCluster, or resumes it after an earlier attempt. One that is of an earlier spec is deleted first, and one that runs
-// stays as it is.
+// run creates the MiniCluster, or resumes it after an earlier attempt. One that is of an earlier spec or another queue is deleted first, one
+// that runs stays as it is.
 func (p *pass) run(plan *builder.Plan[*v1alpha1.FluxJob], o *observed, held *v1alpha1.FluxAdmission) {
 	c := o.cluster
 	switch {
 	case c == nil || c.DeletionTimestamp != nil: // the builder creates it once the former one is gone
 		plan.Children = []builder.Child{builder.Want(p.render(held), builder.CreateOnly())}
 	case !c.Spec.Suspend:
-	case p.isOfSpec(c):
+	case p.isOfSpec(c) && hasLabels(c, p.labels(held)):
 		plan.Edits = append(plan.Edits, setSuspend(c, false))
 	case o.podsGone():
 		plan.Delete = append(plan.Delete, c)
@@ -43,7 +43,7 @@ func (p *pass) run(plan *builder.Plan[*v1alpha1.FluxJob], o *observed, held *v1a
 
 // suspend suspends the MiniCluster if it may run.
 func suspend(plan *builder.Plan[*v1alpha1.FluxJob], o *observed) {
-	if o.runs() && !isOver(o.cluster) {
+	if o.runs() && !needs.IsOver(o.cluster) {
 		plan.Edits = append(plan.Edits, setSuspend(o.cluster, true))
 	}
 }
@@ -59,13 +59,44 @@ func (p *pass) isOfSpec(c *v1alpha1.MiniCluster) bool {
 	return c.Annotations[AnnotationSpec] == origin.Digest(specOf(p.job, p.job.Status.Admission.Size))
 }
 
+// hasLabels reports whether a MiniCluster has exactly these of the labels that the operator sets. They aren't part of the digest, because a
+// MiniCluster that runs would count as changed with another one.
+func hasLabels(c *v1alpha1.MiniCluster, labels map[string]string) bool {
+	for _, name := range []string{admission.LabelQueue, v1alpha1.LabelShard, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
+		before, had := c.Labels[name]
+		if after, has := labels[name]; before != after || had != has {
+			return false
+		}
+	}
+	return true
+}
+
+// labels returns the labels of the MiniCluster of a job that holds quota. The queue is the one that admitted the job: by now the job may
+// name another one.
+func (p *pass) labels(held *v1alpha1.FluxAdmission) map[string]string {
+	labels := map[string]string{}
+	copies := []string{v1alpha1.LabelShard}
+	if held.Queue != "" {
+		labels[admission.LabelQueue] = held.Queue
+	} else {
+		labels[v1alpha1.LabelKueueQueue] = p.job.Status.Queue
+		copies = append(copies, v1alpha1.LabelKueuePriority)
+	}
+	for _, name := range copies {
+		if value, ok := p.job.Labels[name]; ok {
+			labels[name] = value
+		}
+	}
+	return labels
+}
+
 // render returns the MiniCluster of a job that holds quota.
 func (p *pass) render(held *v1alpha1.FluxAdmission) *v1alpha1.MiniCluster {
 	spec := specOf(p.job, held.Size)
-	cluster := &v1alpha1.MiniCluster{
+	return &v1alpha1.MiniCluster{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.job.Namespace, Name: p.job.Name,
-			Labels:      map[string]string{},
+			Labels:      p.labels(held),
 			Annotations: map[string]string{AnnotationSpec: origin.Digest(spec)},
 			// When the FluxJob is deleted, the garbage collector deletes the MiniCluster in the foreground: the MiniCluster stays until its
 			// pods are gone, and so does the quota that the job holds.
@@ -73,20 +104,6 @@ func (p *pass) render(held *v1alpha1.FluxAdmission) *v1alpha1.MiniCluster {
 		},
 		Spec: *spec,
 	}
-	if held.Queue != "" {
-		cluster.Labels[admission.LabelQueue] = held.Queue
-	}
-	if shard, ok := p.job.Labels[v1alpha1.LabelShard]; ok {
-		cluster.Labels[v1alpha1.LabelShard] = shard
-	}
-	if needs.Kueue(p.job) != "" {
-		for _, name := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
-			if value, ok := p.job.Labels[name]; ok {
-				cluster.Labels[name] = value
-			}
-		}
-	}
-	return cluster
 }
 
 // MiniClusterSpec returns the spec of a job's MiniCluster without a queue, which may set another size if the job sets none.

@@ -60,7 +60,7 @@ func (p *pass) reservation(queue *v1alpha1.FluxSetup, attempt int32) *v1alpha1.F
 // podsGone reports whether no pod of the MiniCluster runs, and none will start by itself: the MiniCluster is gone, or has ended, or is
 // suspended and its operator has observed that; and all pods of its Jobs have ended.
 func (o *observed) podsGone() bool {
-	if c := o.cluster; c != nil && !isOver(c) && !(c.Spec.Suspend && c.Status.ObservedGeneration == c.Generation) {
+	if c := o.cluster; c != nil && !needs.IsOver(c) && !(c.Spec.Suspend && c.Status.ObservedGeneration == c.Generation) {
 		return false
 	}
 	for _, job := range o.jobs {
@@ -77,12 +77,6 @@ func (o *observed) podsGone() bool {
 // isSuspended reports whether a Job is suspended, and the Job controller has observed that.
 func isSuspended(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.Suspend, false) && outcome.Condition(job, batchv1.JobSuspended) != nil
-}
-
-// isOver reports whether a MiniCluster has ended.
-func isOver(c *v1alpha1.MiniCluster) bool {
-	return meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionSucceeded) ||
-		meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionFailed)
 }
 
 // runs reports whether there is a MiniCluster that may run: it isn't suspended, and isn't being deleted.

@@ -123,6 +123,75 @@ func TestKueueIsTheQueue(t *testing.T) {
 	assert.Equal(t, "True Queued", s.is(v1alpha1.ConditionJobWaitingForResources))
 }
 
+// A job may change its queue while it is suspended, or waits. Its former MiniCluster would run under the former queue, or under none.
+func TestTheMiniClusterOfAJobThatMovedToAnotherQueue(t *testing.T) {
+	inQueue := func(name string) func(*v1alpha1.FluxJob) {
+		return func(j *v1alpha1.FluxJob) { j.Spec.Queue, j.Labels = name, nil }
+	}
+	inKueue := func(name string) func(*v1alpha1.FluxJob) {
+		return func(j *v1alpha1.FluxJob) {
+			j.Spec.Queue, j.Labels = "", map[string]string{v1alpha1.LabelKueueQueue: name}
+		}
+	}
+	tests := map[string]struct {
+		from, to func(*v1alpha1.FluxJob)
+		labels   map[string]string
+	}{
+		"from a FluxSetup to Kueue": {inQueue("q"), inKueue("team"), map[string]string{v1alpha1.LabelKueueQueue: "team"}},
+		"from Kueue to a FluxSetup": {inKueue("team"), inQueue("q"), map[string]string{admission.LabelQueue: "q"}},
+		"within Kueue":              {inKueue("team-a"), inKueue("team-b"), map[string]string{v1alpha1.LabelKueueQueue: "team-b"}},
+		"to another FluxSetup":      {inQueue("q"), inQueue("p"), map[string]string{admission.LabelQueue: "p"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			job := makeJob("a", 1)
+			tt.from(job)
+			s := &fixture{t: t, job: job}
+			s.admit(5)
+			cluster := clusterOf(s.job, v1alpha1.MiniClusterStateRunning, v1alpha1.MiniClusterPodsReady, v1alpha1.MiniClusterRunning)
+			s.children = []client.Object{cluster, jobOf(2)}
+			s.step(7)
+			s.job.Spec.Suspend, s.job.Generation = true, 2
+			s.step(10)
+			require.Len(t, s.plan.Edits, 1)
+			cluster = s.plan.Edits[0].After.(*v1alpha1.MiniCluster)
+			cluster.Generation, cluster.Status.ObservedGeneration = 2, 2
+			s.children = []client.Object{cluster, stopped(0)}
+			s.step(11)
+			require.Nil(t, s.job.Status.Admission)
+
+			s.job.Spec.Suspend, s.job.Generation = false, 3
+			tt.to(s.job)
+			s.admit(20)
+			s.step(21)
+			assert.Empty(t, s.plan.Edits, "the MiniCluster of the former queue isn't resumed")
+			assert.Equal(t, []client.Object{cluster}, s.plan.Delete)
+			s.children = nil
+			s.step(22)
+			require.Len(t, s.plan.Children, 1)
+			assert.Equal(t, tt.labels, s.plan.Children[0].Object().GetLabels())
+		})
+	}
+}
+
+// What changes after the admission takes effect at the next one: until then the job holds the quota of the queue that has admitted it.
+func TestAChangeOfTheQueueAfterTheAdmission(t *testing.T) {
+	s := admitted(t)
+	s.job.Spec.Queue, s.job.Labels = "", map[string]string{v1alpha1.LabelKueueQueue: "team"}
+	s.step(6)
+	require.Len(t, s.plan.Children, 1)
+	assert.Equal(t, map[string]string{admission.LabelQueue: "q"}, s.plan.Children[0].Object().GetLabels())
+
+	job := makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) { s.Queue = "" })
+	job.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team"}
+	s = &fixture{t: t, job: job}
+	s.admit(5)
+	s.job.Labels = nil
+	s.step(6)
+	require.Len(t, s.plan.Children, 1)
+	assert.Equal(t, map[string]string{v1alpha1.LabelKueueQueue: "team"}, s.plan.Children[0].Object().GetLabels())
+}
+
 func TestTheMiniClusterOfATemplate(t *testing.T) {
 	template := &v1alpha1.MiniClusterSpec{
 		Size: 1, MaxSize: 4, Containers: []v1alpha1.MiniClusterContainer{{Image: "i", Command: "c"}},

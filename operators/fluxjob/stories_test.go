@@ -15,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest/story"
 	simulated "github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 	"github.com/armature-dev/armature/operators/minicluster"
 )
 
@@ -73,7 +74,7 @@ func withinQuota(ctx context.Context, c client.Reader) error {
 	}
 	var running int32
 	for i := range list.Items {
-		if cluster := &list.Items[i]; !cluster.Spec.Suspend && !isOver(cluster) {
+		if cluster := &list.Items[i]; !cluster.Spec.Suspend && !needs.IsOver(cluster) {
 			running++
 		}
 	}

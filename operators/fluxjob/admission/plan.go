@@ -19,6 +19,8 @@ const (
 	statusDelay = time.Second
 	// leftoverDelay is the delay of the pass that checks again what deleted jobs have left.
 	leftoverDelay = time.Minute
+	// reclaimDelay is the delay of the pass that checks again which jobs of the cohort reclaim quota.
+	reclaimDelay = time.Minute
 )
 
 // Plan is the plan of a manager that watches the whole cluster. It is a [builder.PlanFunc].
@@ -55,7 +57,8 @@ func (m Manager) Plan(setup *v1alpha1.FluxSetup, view builder.View) builder.Plan
 	})
 }
 
-// requeueAfter returns the time until the next pass: the end of a backoff or of a readiness timeout. 0: there is none.
+// requeueAfter returns the time until the next pass: the end of a backoff or of a readiness timeout, or the next check of what no event
+// announces. 0: there is none.
 func (c *cohort) requeueAfter(d *decision, now time.Time) time.Duration {
 	var after time.Duration
 	if !d.Next.IsZero() {
@@ -65,7 +68,24 @@ func (c *cohort) requeueAfter(d *decision, now time.Time) time.Duration {
 	if slices.ContainsFunc(c.reservations[c.self], gone) {
 		after = lifecycle.Soonest(after, leftoverDelay)
 	}
+	if c.mayBeReclaimedUnseen(d) {
+		after = lifecycle.Soonest(after, reclaimDelay)
+	}
 	return after
+}
+
+// mayBeReclaimedUnseen reports whether a job in another setup's queue may come to preempt a holder of this one without a change of a status:
+// the status of its own setup, which would enqueue this one, shows only the first jobs of the queue.
+func (c *cohort) mayBeReclaimedUnseen(d *decision) bool {
+	if !c.mayAdmit || len(c.reservations[c.self]) == 0 {
+		return false
+	}
+	for i, setup := range c.setups {
+		if i != c.self && setup.Spec.Preemption == v1alpha1.PreemptionLowerPriority && len(d.Waiting[i]) > v1alpha1.MaxFluxQueueEntries {
+			return true
+		}
+	}
+	return false
 }
 
 // sameReservations reports whether two lists have the same reservations, with the same marks of eviction.

@@ -211,6 +211,19 @@ func TestWhichReservationsStillHold(t *testing.T) {
 		*metav1.NewControllerRef(makeJob("a", 1), v1alpha1.GroupVersion.WithKind("FluxJob"))}}}
 	accepted := makeJob("a", 1, holding)
 	offered := withReservations(makeJob("a", 1))
+	orphan := func(change ...func(*v1alpha1.MiniCluster)) []client.Object { // after kubectl delete --cascade=orphan
+		c := cluster.DeepCopy()
+		c.OwnerReferences, c.Labels = nil, map[string]string{LabelQueue: "q"}
+		for _, f := range change {
+			f(c)
+		}
+		return []client.Object{makeJob("b", 2), c}
+	}
+	ended := func(kind string) func(*v1alpha1.MiniCluster) {
+		return func(c *v1alpha1.MiniCluster) {
+			c.Status.Conditions = []metav1.Condition{{Type: kind, Status: metav1.ConditionTrue, Reason: kind}}
+		}
+	}
 	tests := map[string]struct {
 		setup  *v1alpha1.FluxSetup
 		others []client.Object
@@ -229,6 +242,18 @@ func TestWhichReservationsStillHold(t *testing.T) {
 			makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.CompletionTime = new(at(5)) }), makeJob("b", 2)}, []string{"a"}},
 		"gone":                                  {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{makeJob("b", 2)}, []string{"b"}},
 		"gone, with a MiniCluster that remains": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{makeJob("b", 2), cluster}, []string{"a"}},
+		"gone, with a MiniCluster that was orphaned": {makeSetup("q", clusters(1), withReservations(accepted)), orphan(), []string{"a"}},
+		"an orphan that succeeded": {
+			makeSetup("q", clusters(1), withReservations(accepted)), orphan(ended(v1alpha1.ConditionSucceeded)), []string{"b"}},
+		"an orphan that failed": {makeSetup("q", clusters(1), withReservations(accepted)), orphan(ended(v1alpha1.ConditionFailed)), []string{"b"}},
+		"an orphan of another name": {makeSetup("q", clusters(1), withReservations(accepted)),
+			orphan(func(c *v1alpha1.MiniCluster) { c.Name = "c" }), []string{"b"}},
+		"an orphan in another namespace": {makeSetup("q", clusters(1), withReservations(accepted)),
+			orphan(func(c *v1alpha1.MiniCluster) { c.Namespace = "other" }), []string{"b"}},
+		"a user's own MiniCluster": {makeSetup("q", clusters(1), withReservations(accepted)),
+			orphan(func(c *v1alpha1.MiniCluster) { c.Labels = nil }), []string{"b"}},
+		"an orphan of another queue": {makeSetup("q", clusters(1), withReservations(accepted)),
+			orphan(func(c *v1alpha1.MiniCluster) { c.Labels[LabelQueue] = "p" }), []string{"b"}},
 		"another of the same name": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{
 			makeJob("a", 5, func(j *v1alpha1.FluxJob) { j.UID = "other" }), makeJob("b", 2)}, []string{"b"}},
 		"moved to another queue": {makeSetup("q", clusters(1), withReservations(accepted)), []client.Object{
@@ -243,6 +268,8 @@ func TestWhichReservationsStillHold(t *testing.T) {
 	}
 	p := plan(t, makeSetup("q", clusters(1), withReservations(accepted)), 10, cluster)
 	assert.Equal(t, leftoverDelay, p.RequeueAfter, "should no event tell that it is gone")
+	p = plan(t, makeSetup("q", clusters(1), withReservations(accepted)), 10, orphan()...)
+	assert.Equal(t, leftoverDelay, p.RequeueAfter, "no event tells that an orphan has ended")
 }
 
 func TestEvictions(t *testing.T) {
@@ -337,6 +364,38 @@ func TestACohort(t *testing.T) {
 	got = settle(t, yours, 10, urgent, own, borrower, mine, other)
 	assert.Equal(t, []string{"own", "(borrower: Preempted)"}, held(got))
 	assert.Equal(t, `preempted by a job of priority 1 in queue "mine"`, got.Status.Reservations[1].Evicted.Message)
+}
+
+// A job behind the entries of its queue's status may come to reclaim quota, and no status says so.
+func TestAJobFarBehindReclaims(t *testing.T) {
+	six := func(j *v1alpha1.FluxJob) { j.Spec.Size = ptr.To[int32](6) }
+	mine := makeSetup("mine", podLimit(4), inCohort("lab"), preempting, upTo(10))
+	var borrowers []*v1alpha1.FluxJob
+	var objs []client.Object
+	for i := range 4 {
+		borrowers = append(borrowers, makeJob(fmt.Sprintf("holds-%d", i), i, inQueue("yours"), holding))
+		objs = append(objs, borrowers[i])
+	}
+	yours := makeSetup("yours", podLimit(4), inCohort("lab"), withReservations(borrowers...))
+	for i := range v1alpha1.MaxFluxQueueEntries {
+		objs = append(objs, makeJob(fmt.Sprintf("large-%03d", i), i, inQueue("mine"), six, ofPriority(10)))
+	}
+	small := makeJob("small", 200, inQueue("mine"))
+	mine = settle(t, mine, 300, append(objs, small, yours)...)
+	yours = settle(t, yours, 300, append(objs, small, mine)...)
+	assert.Equal(t, []string{"holds-0", "holds-1", "holds-2", "holds-3"}, held(yours))
+	p := plan(t, yours, 300, append(objs, small, mine)...)
+	assert.Equal(t, reclaimDelay, p.RequeueAfter)
+	p = plan(t, mine, 300, append(objs, small, yours)...)
+	assert.Zero(t, p.RequeueAfter, "it has nothing to give back")
+
+	urgent := makeJob("small", 200, inQueue("mine"), ofPriority(1))
+	urgent.Generation = 2
+	assert.Equal(t, queues("mine"), of(queuesOfJob)(small, urgent))
+	p = plan(t, mine, 301, append(objs, urgent, yours)...)
+	assert.Nil(t, p.Status, "so nothing enqueues the other setup")
+	yours = settle(t, yours, 360, append(objs, urgent, mine)...)
+	assert.Equal(t, []string{"holds-0", "holds-1", "holds-2", "(holds-3: Preempted)"}, held(yours))
 }
 
 func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {

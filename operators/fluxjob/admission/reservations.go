@@ -6,6 +6,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
 // known has the objects that decide which reservations still hold.
@@ -14,7 +15,7 @@ type known struct {
 	jobs       map[types.UID]*v1alpha1.FluxJob // those that have a reservation or an admission
 	namespaces map[string]map[string]string    // the labels of the observed namespaces
 	view       builder.View
-	left       map[types.UID]bool // FluxJobs that have MiniClusters, by their controllers; made on demand
+	left       *left // made on demand
 }
 
 // newKnown finds the jobs of the reservations.
@@ -65,7 +66,7 @@ func (k *known) holds(r *v1alpha1.FluxReservation, setup string) bool {
 	case !k.cohort.decidesFor(r.Namespace):
 		return !k.isGoneWithNamespace(r)
 	case job == nil:
-		return k.hasLeftCluster(r.UID)
+		return k.hasLeftCluster(r, setup)
 	case job.Status.Attempts < r.Attempt:
 		return true // the job hasn't accepted it yet
 	case job.Status.Attempts > r.Attempt:
@@ -82,17 +83,27 @@ func (k *known) isGoneWithNamespace(r *v1alpha1.FluxReservation) bool {
 	return k.cohort.mine && !exists && k.view.Now.Sub(r.Time.Time) > leftoverDelay
 }
 
-// hasLeftCluster reports whether a FluxJob that is gone has left a MiniCluster that still exists.
-func (k *known) hasLeftCluster(uid types.UID) bool {
+// left has the MiniClusters that FluxJobs may have left.
+type left struct {
+	controllers map[types.UID]bool              // the FluxJobs that have MiniClusters
+	orphans     map[types.NamespacedName]string // the queues of those that run without a controller
+}
+
+// hasLeftCluster reports whether a FluxJob that is gone has left a MiniCluster that still exists. One that was orphaned counts until it has
+// ended: kubectl delete --cascade=orphan removes its owner, and it runs on.
+func (k *known) hasLeftCluster(r *v1alpha1.FluxReservation, setup string) bool {
 	if k.left == nil {
-		k.left = map[types.UID]bool{}
+		k.left = &left{controllers: map[types.UID]bool{}, orphans: map[types.NamespacedName]string{}}
 		for _, cluster := range builder.Watched[*v1alpha1.MiniCluster](k.view) {
-			if ref := metav1.GetControllerOfNoCopy(cluster); ref != nil && ref.Kind == "FluxJob" {
-				k.left[ref.UID] = true
+			switch ref := metav1.GetControllerOfNoCopy(cluster); {
+			case ref != nil && ref.Kind == "FluxJob":
+				k.left.controllers[ref.UID] = true
+			case ref == nil && !needs.IsOver(cluster):
+				k.left.orphans[types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}] = cluster.Labels[LabelQueue]
 			}
 		}
 	}
-	return k.left[uid]
+	return k.left.controllers[r.UID] || k.left.orphans[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}] == setup
 }
 
 // isTerminating reports whether a reservation's holder was evicted, is being deleted, is suspended, or has ended.

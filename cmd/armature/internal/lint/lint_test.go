@@ -72,6 +72,32 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// The default of miniCluster.size, 1, counts as not set: the queue chooses the size.
+func TestTheQuorumOfAFluxJob(t *testing.T) {
+	const under = "f:4:1: FluxJob/a: spec: Invalid value: the size is under miniCluster.minSize"
+	for sizes, want := range map[string]string{
+		"miniCluster: {minSize: 2":                      "",
+		"miniCluster: {minSize: 2, maxSize: 2":          "",
+		"size: 4, miniCluster: {minSize: 2":             "",
+		"size: 4, miniCluster: {minSize: 4, size: 4":    "",
+		"miniCluster: {minSize: 2, size: 3":             "",
+		"size: 2, miniCluster: {minSize: 3":             under,
+		"miniCluster: {minSize: 3, size: 2":             under,
+		"size: 1, miniCluster: {minSize: 2":             under,
+		"miniCluster: {minSize: 3, maxSize: 2":          "f:4:8: FluxJob/a: spec.miniCluster: Invalid value: minSize is over maxSize",
+		"miniCluster: {minSize: 10001":                  "f:4:22: FluxJob/a: spec.miniCluster.minSize: Invalid value: 10001",
+		"size: 2, miniCluster: {minSize: 3, maxSize: 4": under,
+	} {
+		got := findings(t, "apiVersion: api.practice.com/v1alpha1\nkind: FluxJob\nmetadata: {name: a}\n"+
+			"spec: {"+sizes+", containers: [{image: i, command: c}]}}")
+		if want == "" {
+			assert.Empty(t, got, sizes)
+		} else {
+			assert.Contains(t, got, want, sizes)
+		}
+	}
+}
+
 // TestTheHousesManifests: what is shown to people, and used in tests, is well.
 func TestTheHousesManifests(t *testing.T) {
 	checked := 0

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// most bounds amounts, so that sums of thousands of them fit into an int64: 36 PB.
+// most bounds what a job needs and what a quota allows: 36 PB. Package queue adds such amounts without an overflow.
 const most = 1 << 55
 
 // Scaled returns a quantity as a whole number: of thousandths for cpu, of units or bytes for all others, rounded up.

@@ -51,6 +51,12 @@ func TestOf(t *testing.T) {
 		"a default size within its bound": {
 			template(v1alpha1.MiniClusterSpec{Size: 1, MaxSize: 2, Containers: one}), Share{Size: 2, Pods: 2, Resources: list("cpu", "2")},
 		},
+		"the template's default size, under its quorum": {
+			template(v1alpha1.MiniClusterSpec{Size: 1, MinSize: 4, Containers: one}), Share{Size: 4, Pods: 4, Resources: list("cpu", "4")},
+		},
+		"the template's default size, over its quorum": {
+			template(v1alpha1.MiniClusterSpec{Size: 1, MinSize: 2, Containers: one}), Share{Size: 3, Pods: 3, Resources: list("cpu", "3")},
+		},
 		"what it may grow to": {
 			template(v1alpha1.MiniClusterSpec{Size: 2, MaxSize: 5, Containers: one}), Share{Size: 2, Pods: 5, Resources: list("cpu", "5")},
 		},
@@ -89,6 +95,7 @@ func TestOf(t *testing.T) {
 		})
 	}
 	assert.Equal(t, int32(1), Size(job(v1alpha1.FluxJobSpec{Image: "i"}), nil))
+	assert.Equal(t, int32(2), Size(template(v1alpha1.MiniClusterSpec{Size: 1, MinSize: 2}), nil))
 }
 
 func TestAmountsDoNotOverflow(t *testing.T) {

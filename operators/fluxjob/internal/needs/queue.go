@@ -3,6 +3,8 @@ package needs
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 )
@@ -38,4 +40,10 @@ func Since(job *v1alpha1.FluxJob) time.Time {
 // QueueJob returns a job of a priority with all that its position in a queue depends on.
 func QueueJob(job *v1alpha1.FluxJob, priority int32) queue.Job {
 	return queue.Job{ID: queue.ID{Namespace: job.Namespace, Name: job.Name}, Priority: priority, Since: Since(job)}
+}
+
+// IsOver reports whether a MiniCluster has ended.
+func IsOver(c *v1alpha1.MiniCluster) bool {
+	return meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionSucceeded) ||
+		meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionFailed)
 }

@@ -34,7 +34,7 @@ func Of(job *v1alpha1.FluxJob, setup *v1alpha1.FluxSetup) Share {
 	return s
 }
 
-// Size returns the size of a job's MiniCluster: its own, that of its template, or the default of the setup.
+// Size returns the size of a job's MiniCluster: its own, that of its template, or the default of the setup within the template's bounds.
 func Size(job *v1alpha1.FluxJob, setup *v1alpha1.FluxSetup) int32 {
 	template := job.Spec.MiniCluster
 	switch {
@@ -47,7 +47,11 @@ func Size(job *v1alpha1.FluxJob, setup *v1alpha1.FluxSetup) int32 {
 	if setup != nil {
 		size = ptr.Deref(setup.Spec.MiniCluster.Size, 1)
 	}
-	if template != nil && template.MaxSize > 0 {
+	if template == nil {
+		return size
+	}
+	size = max(size, template.MinSize)
+	if template.MaxSize > 0 {
 		size = min(size, template.MaxSize)
 	}
 	return size

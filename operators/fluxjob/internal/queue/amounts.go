@@ -19,9 +19,10 @@ func (a Amounts) covers(b Amounts) bool {
 	return true
 }
 
-// sum adds two amounts of which each may be unlimited.
+// sum adds two amounts of which each may be unlimited, and b negative. A sum of many amounts may be too large for an int64: it is at most
+// Unlimited then, and never wraps around to less than nothing.
 func sum(a, b int64) int64 {
-	if a > Unlimited-b {
+	if b > 0 && a > Unlimited-b {
 		return Unlimited
 	}
 	return a + b

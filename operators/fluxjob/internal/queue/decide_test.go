@@ -221,3 +221,23 @@ func TestBalance(t *testing.T) {
 		{Used: Amounts{2, 0}, Free: Amounts{1, Unlimited}, Maximum: Amounts{3, Unlimited}},
 	}, d.Balance)
 }
+
+// Amounts are bounded, but not how many there are of them: a quota may be set when a resource has been reserved without a limit.
+func TestSumsDoNotOverflow(t *testing.T) {
+	const huge = 1 << 55
+	for _, holders := range []int{255, 256, 257, 511, 512, 3000} {
+		t.Run(fmt.Sprint(holders), func(t *testing.T) {
+			s := State{Now: noon, Setups: []Setup{preempts(setup(10)), setup(10)}, Jobs: []Job{job(1, 0, 0, 1), job(2, 1, 0, 1), job(3, 0, 1, huge)}}
+			for n := range holders {
+				s.Holders = append(s.Holders, holder(n, n%2, 1, huge))
+			}
+			d := Decide(s)
+			assert.Empty(t, d.Admitted)
+			assert.Empty(t, d.Evicted)
+			for _, b := range d.Balance {
+				assert.Equal(t, Amounts{0}, b.Free)
+				assert.Greater(t, b.Used[0], int64(huge))
+			}
+		})
+	}
+}

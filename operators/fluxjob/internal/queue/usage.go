@@ -47,9 +47,9 @@ func (u *usage) change(setup int, a Amounts, sign int64) {
 	used, kept := u.used[setup], u.kept[setup]
 	for r, n := range a {
 		before := used[r]
-		used[r] += sign * n
+		used[r] = max(0, sum(before, sign*n)) // less than 0 only if the sum had reached Unlimited
 		if u.setups[setup].Quota[r] != Unlimited {
-			u.pooled[r] += max(0, used[r]-kept[r]) - max(0, before-kept[r])
+			u.pooled[r] = max(0, sum(u.pooled[r], max(0, used[r]-kept[r])-max(0, before-kept[r])))
 		}
 	}
 }
@@ -72,9 +72,9 @@ func (u *usage) lack(setup, r int, n int64) int64 {
 		return 0
 	}
 	used, kept := u.used[setup][r], u.kept[setup][r]
-	lack := used + n - sum(s.Quota[r], s.Borrow[r])
-	if more := max(0, used+n-kept) - max(0, used-kept); more > 0 {
-		lack = max(lack, u.pooled[r]+more-u.pool[r])
+	lack := sum(used, n) - sum(s.Quota[r], s.Borrow[r])
+	if more := n - max(0, kept-used); more > 0 {
+		lack = max(lack, sum(u.pooled[r], more)-u.pool[r])
 	}
 	return max(0, lack)
 }
@@ -83,7 +83,7 @@ func (u *usage) lack(setup, r int, n int64) int64 {
 func (u *usage) borrows(setup int, a Amounts) bool {
 	quota, used := u.setups[setup].Quota, u.used[setup]
 	for r, n := range a {
-		if n > 0 && quota[r] != Unlimited && used[r]+n > quota[r] {
+		if n > 0 && quota[r] != Unlimited && sum(used[r], n) > quota[r] {
 			return true
 		}
 	}
