@@ -26,8 +26,8 @@ func (p *pass) changeMiniCluster(plan *builder.Plan[*v1alpha1.FluxJob], o *obser
 	}
 }
 
-// run creates the MiniCluster, or resumes it after an earlier attempt. One that is of an earlier spec or another queue is deleted first, one
-// that runs stays as it is.
+// run creates the MiniCluster, or resumes it after an earlier attempt. One that is of an earlier spec or another queue is deleted first,
+// and one that runs stays as it is.
 func (p *pass) run(plan *builder.Plan[*v1alpha1.FluxJob], o *observed, held *v1alpha1.FluxAdmission) {
 	c := o.cluster
 	switch {

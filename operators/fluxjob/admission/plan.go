@@ -74,8 +74,8 @@ func (c *cohort) requeueAfter(d *decision, now time.Time) time.Duration {
 	return after
 }
 
-// mayBeReclaimedUnseen reports whether a job in another setup's queue may come to preempt a holder of this one without a change of a status:
-// the status of its own setup, which would enqueue this one, shows only the first jobs of the queue.
+// mayBeReclaimedUnseen reports whether a job in another setup's queue may come to preempt a holder of this one without a change of a
+// status: the status of its own setup, which would enqueue this one, shows only the first jobs of the queue.
 func (c *cohort) mayBeReclaimedUnseen(d *decision) bool {
 	if !c.mayAdmit || len(c.reservations[c.self]) == 0 {
 		return false

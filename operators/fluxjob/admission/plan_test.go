@@ -245,7 +245,8 @@ func TestWhichReservationsStillHold(t *testing.T) {
 		"gone, with a MiniCluster that was orphaned": {makeSetup("q", clusters(1), withReservations(accepted)), orphan(), []string{"a"}},
 		"an orphan that succeeded": {
 			makeSetup("q", clusters(1), withReservations(accepted)), orphan(ended(v1alpha1.ConditionSucceeded)), []string{"b"}},
-		"an orphan that failed": {makeSetup("q", clusters(1), withReservations(accepted)), orphan(ended(v1alpha1.ConditionFailed)), []string{"b"}},
+		"an orphan that failed": {
+			makeSetup("q", clusters(1), withReservations(accepted)), orphan(ended(v1alpha1.ConditionFailed)), []string{"b"}},
 		"an orphan of another name": {makeSetup("q", clusters(1), withReservations(accepted)),
 			orphan(func(c *v1alpha1.MiniCluster) { c.Name = "c" }), []string{"b"}},
 		"an orphan in another namespace": {makeSetup("q", clusters(1), withReservations(accepted)),
