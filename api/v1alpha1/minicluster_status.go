@@ -11,7 +11,7 @@ type MiniClusterState string
 
 // The states of a MiniCluster.
 const (
-	// MiniClusterStatePending: no pod was created yet: the spec is invalid, or Kueue hasn't admitted the Job.
+	// MiniClusterStatePending: no pod was created yet: the spec is invalid, Kueue hasn't admitted the Job, or pods of an earlier Job run.
 	MiniClusterStatePending MiniClusterState = "Pending"
 	// MiniClusterStateSuspended: spec.suspend is true; there are no pods, or they are being stopped.
 	MiniClusterStateSuspended MiniClusterState = "Suspended"
@@ -44,8 +44,8 @@ const (
 	MiniClusterRunning = "Running"
 )
 
-// Reasons of a MiniCluster's conditions and events, besides InvalidSpec, Succeeded, Running, Pending, Queued
-// and Terminating.
+// Reasons of a MiniCluster's conditions and events, besides InvalidSpec, Succeeded, Running, Pending, Queued,
+// PodsTerminating and Terminating.
 const (
 	// ReasonAdmitted: pods may be created.
 	ReasonAdmitted = "Admitted"

@@ -123,8 +123,8 @@ func (p *pass) setConditions(status *v1alpha1.DaemonJobStatus, o *observed, d de
 	switch {
 	case p.job.Spec.Suspend && !d.ends():
 		conditions.Set(v1alpha1.ConditionSuspended, true, v1alpha1.ReasonSuspended, "spec.suspend is true")
-	case isSuspended(status) && o.suspended() == 0:
-		conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "no Job is suspended any more")
+	case isSuspended(status) && !slices.ContainsFunc(o.running, run.isSuspendedByUs):
+		conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "the operator has resumed all Jobs that it suspended")
 	}
 }
 

@@ -13,10 +13,10 @@ func isSuspended(status *v1alpha1.DaemonJobStatus) bool {
 	return meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionSuspended)
 }
 
-// isSuspendedByUs reports whether the operator has suspended the Job: by the Job's annotation, which the same write sets, so that a crash
-// between that write and the status loses nothing; or by the condition, of a version that didn't annotate.
-func (p *pass) isSuspendedByUs(r run) bool {
-	return r.isSuspended() && (r.job.Annotations[AnnotationSuspended] != "" || isSuspended(&p.last))
+// isSuspendedByUs reports whether the operator has suspended the Job: by the Job's annotation, which the same write sets. The condition
+// Suspended doesn't say so: it is about the DaemonJob, and a queue may have suspended some of its Jobs.
+func (r run) isSuspendedByUs() bool {
+	return r.isSuspended() && r.job.Annotations[AnnotationSuspended] != ""
 }
 
 // suspendOrResume edits running Jobs whose suspend differs from the spec's. The operator resumes a Job once the Job's old pods have ended,
@@ -25,7 +25,7 @@ func (p *pass) suspendOrResume(o *observed) []builder.Edit {
 	suspend := p.job.Spec.Suspend
 	var edits []builder.Edit
 	for _, r := range o.running {
-		if lifecycle.MaySuspendOrResume(r.job, suspend, p.isSuspendedByUs(r)) && (suspend || o.pods.Unended(r.job) == nil) {
+		if lifecycle.MaySuspendOrResume(r.job, suspend, r.isSuspendedByUs()) && (suspend || o.pods.Unended(r.job) == nil) {
 			edits = append(edits, lifecycle.SuspendOrResume(r.job, suspend, AnnotationSuspended))
 		}
 	}
@@ -39,7 +39,7 @@ func (p *pass) blockedResumes(o *observed) []blocker {
 	}
 	var blocked []blocker
 	for _, r := range o.running {
-		if pod := o.pods.Unended(r.job); pod != nil && p.isSuspendedByUs(r) {
+		if pod := o.pods.Unended(r.job); pod != nil && r.isSuspendedByUs() {
 			blocked = append(blocked, blocker{r.node, pod.Name})
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // crashes crashes the operator after each of its writes, with caches that lag by so many changes. The leader of each
-// start ends with one of the exit codes; -1 stands for one that is deleted.
+// start ends with one of the exit codes, or as [leaderEnds] says.
 func crashes(t *testing.T, c *v1alpha1.MiniCluster, codes ...int32) {
 	c.UID = ""
 	for _, lag := range testsize.Pick([]int{3}, []int{0, 1, 3}) {
@@ -46,7 +46,11 @@ func TestCrashAfterEachWriteOfAClusterThatSucceeds(t *testing.T) {
 }
 
 func TestCrashAfterEachWriteOfAClusterThatRestarts(t *testing.T) {
-	crashes(t, makeCluster(1, backoffLimit(1)), -1, 0)
+	crashes(t, makeCluster(1, backoffLimit(1)), podDeleted, 0)
+}
+
+func TestCrashAfterEachWriteOfAClusterWhoseJobIsDeleted(t *testing.T) {
+	crashes(t, makeCluster(1, backoffLimit(1)), jobDeleted, 0)
 }
 
 func TestCrashAfterEachWriteOfAClusterThatFails(t *testing.T) {
@@ -61,20 +65,32 @@ func TestCrashAfterEachWriteOfAClusterThatGoes(t *testing.T) {
 	crashes(t, makeCluster(1, func(c *v1alpha1.MiniCluster) { c.Spec.TTLSecondsAfterFinished = ptr.To[int32](0) }), 0)
 }
 
-// leaderEnds is a controller that ends the leader of each start, a second after its begin, with one of the exit codes; -1 stands for one
-// that is deleted.
+// leaderEnds is a controller that ends the leader of each start, a second after its begin, with one of the exit codes, or deletes its pod or
+// its Job. It deletes the orphans of the Job later.
 type leaderEnds []int32
+
+const (
+	podDeleted int32 = -1
+	jobDeleted int32 = -2
+)
 
 func (leaderEnds) Name() string { return "leader" }
 
 func (codes leaderEnds) Changes(s *world.State) []world.Change {
-	starts := map[types.UID]int32{}
+	jobs := map[types.UID]*batchv1.Job{}
 	for _, job := range world.All[*batchv1.Job](s) {
-		starts[job.UID] = attempt(job)
+		jobs[job.UID] = job
 	}
 	var changes []world.Change
 	for _, pod := range world.All[*corev1.Pod](s) {
-		start, ok := starts[metav1.GetControllerOf(pod).UID]
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil { // the deleted Job has left it as an orphan
+			if pod.DeletionTimestamp == nil && s.Due(pod.CreationTimestamp.Add(10*time.Second)) {
+				changes = append(changes, world.Change{Verb: world.VerbDelete, Object: pod})
+			}
+			continue
+		}
+		job, ok := jobs[owner.UID]
 		isLeader := ok && pod.Annotations[batchv1.JobCompletionIndexAnnotation] == "0"
 		if !isLeader || pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
 			continue
@@ -82,18 +98,23 @@ func (codes leaderEnds) Changes(s *world.State) []world.Change {
 		if !s.Due(pod.Status.StartTime.Add(time.Second)) {
 			continue
 		}
-		if codes[start] < 0 {
+		code := codes[attempt(job)]
+		switch code {
+		case podDeleted:
 			changes = append(changes, world.Change{Verb: world.VerbDelete, Object: pod})
+			continue
+		case jobDeleted:
+			changes = append(changes, world.Change{Verb: world.VerbDelete, Object: job})
 			continue
 		}
 		pod = pod.DeepCopy()
 		pod.Status.Phase = corev1.PodSucceeded
-		if codes[start] > 0 {
+		if code > 0 {
 			pod.Status.Phase = corev1.PodFailed
 		}
 		for i := range pod.Status.ContainerStatuses {
 			pod.Status.ContainerStatuses[i].State = corev1.ContainerState{
-				Terminated: &corev1.ContainerStateTerminated{ExitCode: codes[start], FinishedAt: metav1.NewTime(s.Now)},
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(s.Now)},
 			}
 		}
 		changes = append(changes, world.Change{Verb: world.VerbUpdateStatus, Object: pod})

@@ -29,6 +29,7 @@ const (
 	actionWithdraw                  // a suspended cluster has no Job
 	actionStart                     // the Job is created, once everything that its pods need exists
 	actionAwait                     // nothing is created until a terminating Job is gone, or the spec is valid
+	actionAwaitPods                 // nothing is created until the pods of a deleted Job have ended
 	actionReplace                   // the Job of the former start is deleted, once its pods have stopped
 	actionAwaitResume               // the Job is suspended, until it can be resumed
 	actionSuspend                   // the running Job is suspended
@@ -57,6 +58,8 @@ func (p *pass) decide(o *observed) decision {
 		return p.restartOrFail(d, lost(p.c))
 	case job == nil && p.deadline().Due: // it came while no Job was there to see it
 		d.action, d.failure = actionFail, deadlineExceeded(p.c)
+	case job == nil && d.invalid == "" && len(o.leftover) > 0: // no two pods ever have the same name in DNS
+		d.action = actionAwaitPods
 	case job == nil && d.invalid == "":
 		d.action = actionStart
 	case job == nil || job.DeletionTimestamp != nil: // a Job of this name can be created once it is gone

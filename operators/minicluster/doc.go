@@ -38,10 +38,11 @@
 // # What is remembered
 //
 // status.restarts counts the starts, and each Job carries the count it was made with. A Job of an older count is deleted
-// once its pods have stopped, and only then is the next one made: no two pods of a cluster have the same name in DNS. The
-// count is written before the Job is deleted, so a crash in between starts nothing twice. status.leader is the leader of
-// this start; another pod in its place means that it was lost. status.startSize is what the configuration was made for,
-// so that scaling changes nothing in it.
+// once its pods have stopped, and only then is the next one made: no two pods of a cluster have the same name in DNS. If
+// others delete the Job, the next one is made once the pods that it has left have ended. The count is written before the
+// Job is deleted, so a crash in between starts nothing twice. status.leader is the leader of this start; another pod in
+// its place means that it was lost. status.startSize is what the configuration was made for, so that scaling changes
+// nothing in it.
 //
 // # What is random
 //

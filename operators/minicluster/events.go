@@ -22,8 +22,10 @@ func (p *pass) events(o *observed, d decision, s *v1alpha1.MiniClusterStatus) []
 		}
 	}
 	admitted := lifecycle.TransitionOf(last.Conditions, s.Conditions, v1alpha1.MiniClusterAdmitted)
+	wasSuspended := admitted.Before.Reason == v1alpha1.ReasonSuspended ||
+		admitted.Before.Reason == v1alpha1.ReasonPodsTerminating && last.State == v1alpha1.MiniClusterStateSuspended
 	switch isNew := admitted.IsReasonNew(); {
-	case last.StartTime == nil && s.StartTime != nil && !d.ends() && admitted.Before.Reason == v1alpha1.ReasonSuspended:
+	case last.StartTime == nil && s.StartTime != nil && !d.ends() && wasSuspended:
 		emit(events.Normal(v1alpha1.ReasonResumed, "starts again with "+countPods(size(c))))
 	case last.StartTime == nil && s.StartTime != nil && !d.ends():
 		emit(events.Normal(v1alpha1.ReasonAdmitted, "starts with "+countPods(size(c))))

@@ -20,13 +20,14 @@ type observed struct {
 	job          *batchv1.Job
 	pods         []*corev1.Pod
 	leaders      []*corev1.Pod // the pods of rank 0, the latest first
+	leftover     []*corev1.Pod // pods of the cluster that haven't ended and whose Job is gone
 	refused      string        // why the API server refuses the pods; empty: it doesn't
 	requeueAfter time.Duration // when to ask again whether it does; 0: never
 }
 
 // observe returns what the view has of a cluster.
 func (p *pass) observe(view builder.View) *observed {
-	o := &observed{}
+	o := &observed{leftover: p.leftover(view)}
 	o.job, _ = builder.Lookup[*batchv1.Job](view, p.c.Name)
 	if o.job == nil {
 		return o
@@ -53,6 +54,13 @@ func (p *pass) observe(view builder.View) *observed {
 	refused := refusal.Of(view)
 	o.refused, o.requeueAfter = refused.Reason(o.job), refused.RequeueAfter()
 	return o
+}
+
+// leftover returns the pods that a deleted Job has left. Pods of an earlier MiniCluster of the same name aren't among them: the Service of
+// this one doesn't select them.
+func (p *pass) leftover(view builder.View) []*corev1.Pod {
+	left := outcome.Leftover(builder.Watched[*corev1.Pod](view), builder.Owned[*batchv1.Job](view))
+	return slices.DeleteFunc(left, func(pod *corev1.Pod) bool { return pod.Labels[LabelUID] != string(p.c.UID) })
 }
 
 // leader returns the latest pod of rank 0, or nil.

@@ -87,7 +87,7 @@ func (p *pass) requeueAfter(o *observed, d decision, s *v1alpha1.MiniClusterStat
 		return lifecycle.Soon
 	case (d.action == actionWithdraw || d.action == actionAwaitResume) && o.job != nil && o.job.DeletionTimestamp == nil && !p.isAtRest():
 		return lifecycle.Soon
-	case d.action == actionAwait && o.job == nil:
+	case (d.action == actionAwait || d.action == actionAwaitPods) && o.job == nil:
 		return p.deadline().Left
 	case s.State == v1alpha1.MiniClusterStateStarting:
 		return o.requeueAfter

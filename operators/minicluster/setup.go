@@ -22,13 +22,23 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 	return Operator(mgr, Planner{NewCertificate: NewCertificate}).WithOptions(setup.Options(change)).Complete()
 }
 
-// Operator describes the operator: what it owns, and its plan. Tests run its Reconciler without a manager (nil), and
-// with certificates that are the same each time.
+// Operator describes the operator: what it owns, what it reads, and its plan. Tests run its Reconciler without a manager (nil), and
+// with certificates that are the same each time. It has pods in two ways: Dependents are the pods of the existing Job, and the watched
+// pods are those with the MiniCluster's name, among which are pods whose Job was deleted.
 func Operator(mgr manager.Manager, planner Planner) *builder.Operator[*v1alpha1.MiniCluster] {
 	return builder.NewOperator[*v1alpha1.MiniCluster](mgr, Name).
 		Owns(&batchv1.Job{}, builder.Dependents(&corev1.Pod{})).
+		Watches(&corev1.Pod{}, builder.Referencing(clusterOf)).
 		Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&appsv1.Deployment{}).
 		Owns(&corev1.Secret{}, builder.ByName(secretsOf)). // watching them takes the right to read all Secrets
 		External(refusal.External[*v1alpha1.MiniCluster](mgr)).
 		Plan(planner.Plan)
+}
+
+// clusterOf returns the name of the MiniCluster that a pod of a Job names.
+func clusterOf(pod *corev1.Pod) []string {
+	if name := pod.Labels[LabelMiniCluster]; name != "" && pod.Labels[LabelRole] == "" {
+		return []string{name}
+	}
+	return nil
 }

@@ -24,10 +24,16 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.MiniClusterStatus {
 	}
 	switch d.action {
 	case actionWithhold, actionWithdraw, actionAwaitResume:
-		p.setAtRest(s, d)
+		p.setAtRest(s, o, d)
+	case actionAwaitPods:
+		if p.isAtRest() {
+			p.setAtRest(s, o, d)
+		} else {
+			p.setProgress(s, o, d)
+		}
 	case actionStart:
 		if isQueued(p.c) {
-			p.setAtRest(s, d)
+			p.setAtRest(s, o, d)
 		} else {
 			p.setStarted(s, o)
 			p.setProgress(s, o, d)
@@ -59,13 +65,18 @@ func (p *pass) conditions(s *v1alpha1.MiniClusterStatus) lifecycle.Conditions {
 }
 
 // setAtRest sets the state and the conditions of a cluster that may not run now.
-func (p *pass) setAtRest(s *v1alpha1.MiniClusterStatus, d decision) {
+func (p *pass) setAtRest(s *v1alpha1.MiniClusterStatus, o *observed, d decision) {
 	state, reason := v1alpha1.MiniClusterStateSuspended, v1alpha1.ReasonSuspended
 	text := "spec.suspend is true"
 	switch {
 	case d.action == actionWithhold:
 		reason, text = v1alpha1.ReasonInvalidSpec, d.invalid
 		if !p.c.Spec.Suspend {
+			state = v1alpha1.MiniClusterStatePending
+		}
+	case d.action == actionAwaitPods:
+		reason, text = v1alpha1.ReasonPodsTerminating, o.awaitedPod()
+		if s.State != v1alpha1.MiniClusterStateSuspended {
 			state = v1alpha1.MiniClusterStatePending
 		}
 	case !p.c.Spec.Suspend && isQueued(p.c):
@@ -81,6 +92,11 @@ func (p *pass) setAtRest(s *v1alpha1.MiniClusterStatus, d decision) {
 	} {
 		p.conditions(s).Set(kind, false, reason, text)
 	}
+}
+
+// awaitedPod says which pod of a deleted Job the cluster waits for.
+func (o *observed) awaitedPod() string {
+	return fmt.Sprintf("waits for pod %s of an earlier Job to end", o.leftover[0].Name)
 }
 
 // setStarted records that pods may be created, from a moment on.
@@ -100,7 +116,8 @@ func (p *pass) setProgress(s *v1alpha1.MiniClusterStatus, o *observed, d decisio
 	if p.isEnding(s, o, d) {
 		return // the Job has yet to say how it ended: until then all stays as it was, since a state never goes back
 	}
-	stopping := o.job != nil && (attempt(o.job) < s.Restarts || o.isLeaderLost(c) || o.job.DeletionTimestamp != nil)
+	stopping := d.action == actionAwaitPods ||
+		o.job != nil && (attempt(o.job) < s.Restarts || o.isLeaderLost(c) || o.job.DeletionTimestamp != nil)
 	leader := o.leader()
 	running := !stopping && leader != nil && !outcome.HasEnded(leader) && leader.DeletionTimestamp == nil && isServing(leader, workerName(c))
 	if s.ReadyPods == size(c) && !stopping {
@@ -124,6 +141,9 @@ func (p *pass) setProgress(s *v1alpha1.MiniClusterStatus, o *observed, d decisio
 	case stopping || s.Restarts > c.Status.Restarts:
 		s.State, reason = v1alpha1.MiniClusterStateRestarting, v1alpha1.ReasonRestarting
 		text = "the leader failed or was lost; all pods are being stopped"
+		if d.action == actionAwaitPods {
+			reason, text = v1alpha1.ReasonPodsTerminating, o.awaitedPod()
+		}
 	default:
 		s.State, reason, text = v1alpha1.MiniClusterStateStarting, v1alpha1.ReasonStarting, withWorker(ready, s.FailedWorker)
 		if o.refused != "" {

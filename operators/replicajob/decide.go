@@ -98,7 +98,7 @@ func (p *pass) evaluate(o *observed, rule successRule, failures []*failure) deci
 	}
 	for _, f := range failures {
 		if f.restartsJob() {
-			return p.restartJob(f)
+			return p.restartJob(o, f)
 		}
 	}
 	return p.limitRestarts(o, failures)

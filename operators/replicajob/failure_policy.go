@@ -2,6 +2,7 @@ package replicajob
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
@@ -158,23 +160,36 @@ func failJob(f *failure) decision {
 }
 
 // restartJob returns the decision of a failure that restarts the job: its end if it was restarted too often.
-func (p *pass) restartJob(f *failure) decision {
+func (p *pass) restartJob(o *observed, f *failure) decision {
 	limit := p.spec.FailurePolicy.MaxRestarts // there is a policy: one of its rules decided
 	if f.action == v1alpha1.FailureRestartJob && limit != nil && p.last.RestartsTowardsMax >= *limit {
 		return decision{action: actionFail, records: true, reason: v1alpha1.ReasonMaxRestartsExceeded, at: f.how.Ended, cause: f,
 			message: fmt.Sprintf("%s; failurePolicy rule %q says %s, and failurePolicy.maxRestarts is %d", f, f.rule, f.action, *limit)}
 	}
-	if wait := f.left(p.last.Restarts, p.now.Time); wait > 0 {
+	restarts := p.jobRestarts(o)
+	if wait := f.left(restarts, p.now.Time); wait > 0 {
 		return decision{action: actionAwaitRestart, wait: wait}
 	}
 	return decision{action: actionRestart, records: true, reason: v1alpha1.ReasonJobRestarting, cause: f,
-		message: fmt.Sprintf("%s; failurePolicy rule %q says %s: restart %d of the whole job", f, f.rule, f.action, p.last.Restarts+1)}
+		message: fmt.Sprintf("%s; failurePolicy rule %q says %s: restart %d of the whole job", f, f.rule, f.action, restarts+1)}
+}
+
+// jobRestarts returns how often the whole job was restarted: the recorded number, or the highest label of a replica's pod. An adopted pod
+// counts the restarts of an earlier job, and must be of a former attempt once the job restarts.
+func (p *pass) jobRestarts(o *observed) int32 {
+	n := p.last.Restarts
+	for r := range o.replicas() {
+		if r.pod != nil {
+			n = max(n, origin.Number(r.pod.Labels, LabelRestartAttempt))
+		}
+	}
+	return min(n, math.MaxInt32-1)
 }
 
 // setJobRestarting records a restart of the whole job. The next passes delete the pods that are labelled with an earlier attempt.
-func (p *pass) setJobRestarting(s *v1alpha1.ReplicaJobStatus, d decision) {
-	s.Restarts++
-	s.TotalRestarts++
+func (p *pass) setJobRestarting(s *v1alpha1.ReplicaJobStatus, o *observed, d decision) {
+	s.Restarts = p.jobRestarts(o) + 1
+	s.TotalRestarts += s.Restarts - p.last.Restarts
 	if d.cause.action == v1alpha1.FailureRestartJob {
 		s.RestartsTowardsMax++
 	}

@@ -38,7 +38,7 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.ReplicaJobStatus {
 		}
 		p.setRunning(s, o, d)
 	case actionRestart:
-		p.setJobRestarting(s, d)
+		p.setJobRestarting(s, o, d)
 	case actionSucceed, actionFail:
 		p.setEnd(s, d)
 	}
