@@ -89,9 +89,10 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 }
 
 // Create creates a child at once. It fails with AlreadyExists if the cache shows an object of its name. If the object exists and the
-// cache doesn't show it yet, Create applies the child. It creates nothing for an owner that is gone. A child that is [InPhase] is
-// [ErrMisuse] in Create and Update, because it must wait for earlier phases. To create or apply a child, whatever exists, use
-// [Builder.Object] and Reconcile.
+// cache doesn't show it yet, Create applies the child. It creates nothing for an owner that is gone. To know that, it usually
+// reads the owner through [Options].Reader first, because a call about one child can't know whether others have disappeared. A child
+// that is [InPhase] is [ErrMisuse] in Create and Update, because it must wait for earlier phases. To create or apply a child, whatever
+// exists, use [Builder.Object] and Reconcile.
 func (b *Builder) Create(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.one(ctx, "create", Want(obj, opts...), func(d *apply.Desired, observed client.Object) error {
 		if observed == nil {

@@ -20,7 +20,8 @@ import (
 // the owner is deleted. It would recreate the children, repeatedly, and a workload that a user has deleted would run again.
 //
 // Before creating children, a pass therefore re-reads the owner from the API server, if some children have disappeared since the last
-// pass, or if the builder can't know that. Other passes, and the first pass of a new owner, make no such request.
+// pass, or if the builder can't know that. Other passes, and the first pass of a new owner, make no such request. Create is about
+// one child, and usually makes it.
 
 // errOwnerGone ends a pass over an owner that is deleted or terminating. The owner's next pass begins when the cache shows that.
 var errOwnerGone = errors.New("the owner is gone")

@@ -76,7 +76,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	// Begin, unless the pass must wait or the owner is gone or paused.
 	if r.throttle != nil {
 		if left := r.throttle.Left(req.NamespacedName, r.now()); left > 0 { // a large owner that is throttled
-			return reconcile.Result{RequeueAfter: left}, nil
+			return r.postpone(req, left), nil
 		}
 	}
 	owner := newOwner[T]()
@@ -91,10 +91,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	slot, wait := r.limiter.Begin(req.Namespace, r.now())
 	if wait > 0 { // another plan of the namespace, or expensive plans of others, use the slots
-		if r.backoff != nil {
-			r.backoff.Postpone(req)
-		}
-		return reconcile.Result{RequeueAfter: wait}, nil
+		return r.postpone(req, wait), nil
 	}
 	defer slot.Release() // without effect after the plan has run
 	if r.inFlight != nil {
@@ -197,6 +194,14 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		p.err = r.engine.deleteOwner(ctx, owner, written)
 	}
 	return r.next(ctx, after, p.err)
+}
+
+// postpone returns the result of a pass that hasn't begun. The failures before it still count.
+func (r *reconciler[T]) postpone(req reconcile.Request, after time.Duration) reconcile.Result {
+	if r.backoff != nil {
+		r.backoff.Postpone(req)
+	}
+	return reconcile.Result{RequeueAfter: after}
 }
 
 // forget drops what the reconciler remembers of an owner that is deleted.

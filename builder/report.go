@@ -325,7 +325,7 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 //
 // It sets the conditions from the result of a Builder's Reconcile and its error. They have the owner's generation, the same reason (one
 // of package events) and the same message of at most about 2 KiB, which names the objects that the pass waits for. A condition's time
-// changes only with its status, so that the same result changes nothing. A conflict changes no condition, because it is retried.
+// changes only with its status, so that the same result changes nothing. A conflict changes only RolledOut, because the pass is retried.
 //
 //	Ready        all children are up to date and ready
 //	Progressing  the builder changes something or waits for something

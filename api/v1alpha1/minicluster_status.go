@@ -11,9 +11,10 @@ type MiniClusterState string
 
 // The states of a MiniCluster.
 const (
-	// MiniClusterStatePending: no pod was created yet: the spec is invalid, Kueue hasn't admitted the Job, or pods of an earlier Job run.
+	// MiniClusterStatePending: no pod of this start exists: the spec is invalid, Kueue hasn't admitted the Job, or pods of an
+	// earlier Job still run.
 	MiniClusterStatePending MiniClusterState = "Pending"
-	// MiniClusterStateSuspended: spec.suspend is true; there are no pods, or they are being stopped.
+	// MiniClusterStateSuspended: spec.suspend is true, or pods from before the suspension still run. There are no others.
 	MiniClusterStateSuspended MiniClusterState = "Suspended"
 	// MiniClusterStateStarting: pods exist, and the leader doesn't run the command yet.
 	MiniClusterStateStarting MiniClusterState = "Starting"
@@ -80,9 +81,10 @@ const (
 
 // MiniClusterStatus is the observed state of a MiniCluster.
 type MiniClusterStatus struct {
-	// State summarises the cluster in one word. Pending: nothing runs yet. Suspended: spec.suspend is true. Starting:
-	// pods are being created and brokers join. Running: the leader runs the command. Restarting: the leader was lost,
-	// and all pods are being replaced. Succeeded, Failed: it has ended. Terminating: it is being deleted.
+	// State summarises the cluster in one word. Pending: nothing runs yet. Suspended: spec.suspend is true, or pods
+	// from before the suspension still run. Starting: pods are being created and brokers join. Running: the leader runs
+	// the command. Restarting: the leader was lost, and all pods are being replaced. Succeeded, Failed: it has ended.
+	// Terminating: it is being deleted.
 	// +optional
 	State MiniClusterState `json:"state,omitempty"`
 

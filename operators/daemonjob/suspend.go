@@ -8,7 +8,7 @@ import (
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
-// isSuspended reports whether this operator has suspended Jobs, by the condition Suspended.
+// isSuspended reports whether the condition Suspended is True.
 func isSuspended(status *v1alpha1.DaemonJobStatus) bool {
 	return meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionSuspended)
 }

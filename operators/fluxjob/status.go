@@ -170,10 +170,11 @@ func isBlocked(reason string) bool {
 	return reason == events.ReasonNotOwned || reason == events.ReasonApplyFailed || reason == v1alpha1.ReasonPodsRefused
 }
 
-// isQueued reports whether Kueue holds the pods of a MiniCluster back.
+// isQueued reports whether Kueue holds the pods of a MiniCluster back, or will get the Job once pods of an earlier one have ended.
 func isQueued(c *v1alpha1.MiniCluster) bool {
 	admitted := lifecycle.Condition(c.Status.Conditions, v1alpha1.MiniClusterAdmitted)
-	return admitted.Status == metav1.ConditionFalse && admitted.Reason == v1alpha1.ReasonQueued
+	return admitted.Status == metav1.ConditionFalse &&
+		(admitted.Reason == v1alpha1.ReasonQueued || admitted.Reason == v1alpha1.ReasonPodsTerminating)
 }
 
 // setConditions sets the state and the conditions of a report.

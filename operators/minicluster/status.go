@@ -138,12 +138,14 @@ func (p *pass) setProgress(s *v1alpha1.MiniClusterStatus, o *observed, d decisio
 	switch {
 	case running:
 		s.State, reason, text = v1alpha1.MiniClusterStateRunning, v1alpha1.ReasonRunning, occupation(c)
+	case d.action == actionAwaitPods:
+		s.State, reason, text = v1alpha1.MiniClusterStateRestarting, v1alpha1.ReasonPodsTerminating, o.awaitedPod()
+		if s.Restarts == 0 { // the Job was deleted before anyone knew its leader
+			s.State = v1alpha1.MiniClusterStateStarting
+		}
 	case stopping || s.Restarts > c.Status.Restarts:
 		s.State, reason = v1alpha1.MiniClusterStateRestarting, v1alpha1.ReasonRestarting
 		text = "the leader failed or was lost; all pods are being stopped"
-		if d.action == actionAwaitPods {
-			reason, text = v1alpha1.ReasonPodsTerminating, o.awaitedPod()
-		}
 	default:
 		s.State, reason, text = v1alpha1.MiniClusterStateStarting, v1alpha1.ReasonStarting, withWorker(ready, s.FailedWorker)
 		if o.refused != "" {

@@ -2,11 +2,12 @@ package replicajob
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/message"
@@ -180,10 +181,21 @@ func (p *pass) jobRestarts(o *observed) int32 {
 	n := p.last.Restarts
 	for r := range o.replicas() {
 		if r.pod != nil {
-			n = max(n, origin.Number(r.pod.Labels, LabelRestartAttempt))
+			n = max(n, attemptOf(r.pod))
 		}
 	}
-	return min(n, math.MaxInt32-1)
+	return n
+}
+
+// maxAttempt bounds the attempts that a label can claim, so that counts never overflow: a second apart they would take 12 days.
+const maxAttempt = 1 << 20
+
+// attemptOf returns the attempt of the whole job that a pod belongs to, by its label. One that no job can have come to counts as the first.
+func attemptOf(pod *corev1.Pod) int32 {
+	if n := origin.Number(pod.Labels, LabelRestartAttempt); n <= maxAttempt {
+		return n
+	}
+	return 0
 }
 
 // setJobRestarting records a restart of the whole job. The next passes delete the pods that are labelled with an earlier attempt.

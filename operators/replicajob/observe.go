@@ -79,7 +79,7 @@ func (p *pass) observe(view builder.View) *observed {
 		case g == nil:
 			o.surplus = append(o.surplus, pod)
 			continue
-		case origin.Number(pod.Labels, LabelRestartAttempt) < p.last.Restarts:
+		case attemptOf(pod) < p.last.Restarts:
 			o.old = append(o.old, pod)
 		default:
 			g.replicas[index].observe(pod)

@@ -96,7 +96,7 @@ func invalidJobs(s *session) {
 
 	indexed := func(name string, completions int32) *batchv1.Job {
 		j := job(name)
-		j.Spec.CompletionMode, j.Spec.Completions = ptr.To(batchv1.IndexedCompletion), ptr.To(completions)
+		j.Spec.CompletionMode, j.Spec.Completions = ptr.To(batchv1.IndexedCompletion), new(completions)
 		return j
 	}
 	s.note("10 indexes of a job with 61 characters", s.exists(s.given(indexed(strings.Repeat("x", 61), 10))))

@@ -28,7 +28,7 @@ func (t *Turn) IsIn() bool { return t != nil && t.Mark.IsInTurn() }
 
 // Take returns an owner's part in the roll-out. If that depends on what the owner's turn would disrupt, it calls disruption, which runs a
 // dry pass and returns an empty string for nothing. Without a valid plan there is nothing to disrupt. A terminating owner has no part, and
-// nobody waits for it, however long its finalizers keep it.
+// no other owner waits for it, however long its finalizers keep it.
 func (t *Turns) Take(
 	ctx context.Context, owner client.Object, isValid bool, disruption func(context.Context) (string, error),
 ) (*Turn, error) {

@@ -63,19 +63,21 @@ type follower struct {
 	source   *source
 	printer  *printer
 	known    map[string]bool // starts of containers whose logs are read, or have been
-	slots    chan struct{}   // one for each log that is being read
 	streams  sync.WaitGroup
 	failures chan error
+
+	ofRunning, ofEnded chan struct{} // one element for each log that is being read
 }
 
 func (s *source) newFollower(p *printer) *follower {
 	return &follower{
-		source: s, printer: p, known: map[string]bool{}, slots: make(chan struct{}, max(s.most, 1)), failures: make(chan error, 1),
+		source: s, printer: p, known: map[string]bool{}, failures: make(chan error, 1),
+		ofRunning: make(chan struct{}, max(s.most, 1)), ofEnded: make(chan struct{}, max(s.most, 1)),
 	}
 }
 
-// start begins to read the logs that aren't known yet, and returns an error if more containers run than logs may be read at a time. The
-// log of a container that has ended waits for its turn, which comes because at most that many containers run.
+// start begins to read the logs that aren't known yet, and returns an error if more containers run than logs may be read at a time. As
+// many logs of containers that have ended are read beside them, so that they don't wait until those that run have ended.
 func (f *follower) start(ctx context.Context, found found) error {
 	running := 0
 	for _, r := range found.started {
@@ -92,13 +94,17 @@ func (f *follower) start(ctx context.Context, found found) error {
 			continue
 		}
 		f.known[key] = true
+		slots := f.ofEnded
+		if r.runs {
+			slots = f.ofRunning
+		}
 		f.streams.Go(func() {
 			select {
-			case f.slots <- struct{}{}:
+			case slots <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
-			defer func() { <-f.slots }()
+			defer func() { <-slots }()
 			if err := f.source.stream(ctx, r, f.printer); err != nil && ctx.Err() == nil {
 				select {
 				case f.failures <- err:

@@ -63,12 +63,13 @@ func (p Project) Check() error {
 // Check returns what is wrong with the names of a kind.
 func (k Kind) Check() error {
 	var errs []error
-	if !kindName.MatchString(k.Kind) || len(k.Kind) > 50 {
+	switch {
+	case !kindName.MatchString(k.Kind) || len(k.Kind) > 50:
 		errs = append(errs, fmt.Errorf(
 			"--kind: %q; a kind has at most 50 letters and digits and begins with an upper-case letter, such as Backup", k.Kind))
-	} else if strings.HasSuffix(k.Kind, "List") || k.Kind == "GroupVersion" || k.Kind == "AddToScheme" {
+	case strings.HasSuffix(k.Kind, "List") || k.Kind == "GroupVersion" || k.Kind == "AddToScheme":
 		errs = append(errs, fmt.Errorf("--kind: %q is a name that the package of the kinds needs itself; choose another one", k.Kind))
-	} else if k.Lower() == "operator" || k.Lower() == "scheme" { // operator/operator_test.go, scheme.go
+	case k.Lower() == "operator" || k.Lower() == "scheme": // operator/operator_test.go, scheme.go
 		errs = append(errs, fmt.Errorf("--kind: %q is a name that a file of the project has already; choose another one", k.Kind))
 	}
 	switch problems := validation.IsDNS1123Subdomain(k.Group); {
