@@ -112,7 +112,8 @@ type DaemonJobStatus struct {
 
 	// Conditions. Ready is True once every node has succeeded; its reason says why it is not True yet. Succeeded and
 	// Failed appear, as True, when the job has ended; Failed also while the spec is invalid and no Job was ever started.
-	// Suspended is True while the job is suspended, and until the operator has resumed all Jobs that it suspended. Stalled is True when the job can't progress without a user's action.
+	// Suspended is True while the job is suspended, and until the operator has resumed all Jobs that it suspended. Stalled
+	// is True when the job can't progress without a user's action.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
