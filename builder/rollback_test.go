@@ -168,10 +168,11 @@ func TestRollbackKeepsAKindThatThePlanHasNoMore(t *testing.T) {
 	assert.Equal(t, rollout.RolledBack, w.pass().Rollout.State)
 	w.pass()
 	w.rollOut(phaseNames...)
+	settings := client.ObjectKey{Namespace: "default", Name: "settings"}
 	kept := func(what string) {
 		t.Helper()
 		found := &corev1.ConfigMap{}
-		require.NoError(t, w.others.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "settings"}, found), what)
+		require.NoError(t, w.others.Get(t.Context(), settings, found), what)
 		assert.Equal(t, "v1", found.Data["a"])
 	}
 	w.pass()
@@ -183,14 +184,12 @@ func TestRollbackKeepsAKindThatThePlanHasNoMore(t *testing.T) {
 	w.pass()
 	kept("restored")
 	w.desire("v3")
+	for range phaseNames {
+		w.pass()
+		w.rollOut(phaseNames...)
+	}
 	w.pass()
-	w.rollOut(phaseNames...)
-	w.pass()
-	w.rollOut(phaseNames...)
-	w.pass()
-	w.rollOut(phaseNames...)
-	w.pass()
-	assert.Error(t, w.others.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "settings"}, &corev1.ConfigMap{}), "a leftover at last")
+	assert.Error(t, w.others.Get(t.Context(), settings, &corev1.ConfigMap{}), "a leftover at last")
 }
 
 // A ControllerRevision may be a child, such as the journal of an effect. When the last one isn't desired any more, the kind is a leftover,

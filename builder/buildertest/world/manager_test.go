@@ -40,14 +40,15 @@ func TestTheLastLagCounts(t *testing.T) {
 func TestTheEndOfALagCausesPasses(t *testing.T) {
 	w := newWorld(t, world.Options{}, job(func(*batchv1.JobSpec) {}))
 	var seen []int
-	m, err := w.AddManager("manager", world.Operator{Owner: &batchv1.Job{}, Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+	counting := func(c *buildertest.Client) (reconcile.Reconciler, error) {
 		return reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 			nodes := &corev1.NodeList{}
 			err := c.List(ctx, nodes)
 			seen = append(seen, len(nodes.Items))
 			return reconcile.Result{}, err
 		}), nil
-	}})
+	}
+	m, err := w.AddManager("manager", world.Operator{Owner: &batchv1.Job{}, Reconciler: counting})
 	require.NoError(t, err)
 	require.NoError(t, m.Lag(9, &corev1.Node{}))
 	require.NoError(t, w.Server().Client("others").Create(t.Context(), node("n1")))
