@@ -408,8 +408,8 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	return p, nil
 }
 
-// applyTogether applies the children that are in no phase. It reports whether all are applied, so that pruning may begin. It applies
-// none if one of them is invalid by itself.
+// applyTogether applies the children that are in no phase. It reports whether none has failed, so that pruning may begin; some may
+// still wait for a deletion. It applies none if one of them is invalid by itself.
 func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
 	necessary, others, err := p.decideAll(ctx, children)
 	if errors.Is(err, ErrMisuse) {

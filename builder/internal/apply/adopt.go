@@ -44,8 +44,3 @@ func hasLabels(obj client.Object, labels map[string]string) bool {
 	}
 	return true
 }
-
-// onlyAsObserved makes an apply fail with a conflict if the object has another version than the observed one.
-func onlyAsObserved(fields map[string]any, observed client.Object) {
-	fields["metadata"].(map[string]any)["resourceVersion"] = observed.GetResourceVersion()
-}

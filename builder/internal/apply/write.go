@@ -274,3 +274,8 @@ func (w *Write) UpToDate() client.Object {
 		return w.Stored
 	}
 }
+
+// onlyAsObserved makes an apply fail with a conflict if the object has another version than the observed one.
+func onlyAsObserved(fields map[string]any, observed client.Object) {
+	fields["metadata"].(map[string]any)["resourceVersion"] = observed.GetResourceVersion()
+}

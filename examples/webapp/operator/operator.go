@@ -20,7 +20,7 @@ func Plan(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 		builder.Want(servers(app)),  // a Deployment
 		builder.Want(service(app)),  // a Service
 	}
-	if ptr.Deref(app.Spec.Replicas, 1) > 1 { // the budget of a single server would only keep its node from being drained
+	if ptr.Deref(app.Spec.Replicas, 1) > 1 { // the budget of a single server would protect nothing
 		children = append(children, builder.Want(budget(app)))
 	}
 	after := app.DeepCopy()
