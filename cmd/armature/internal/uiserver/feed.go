@@ -23,7 +23,8 @@ import (
 const (
 	// pageSize is the number of objects of one list request.
 	pageSize = 500
-	// maxObjects is how many objects a feed holds at most. Of more it shows the first.
+	// maxObjects is how many objects a feed holds at most. Of more it shows the first. Once a tenth of its room is free again, it lists
+	// anew.
 	maxObjects = 50_000
 	// firstPause and longestPause are between attempts to reach an API server that doesn't answer.
 	firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
@@ -71,18 +72,19 @@ type feed[T any] struct {
 	source  source
 	client  client.WithWatch
 	project func(*unstructured.Unstructured) T
+	room    int // how many objects it holds at most
 
 	mu      sync.Mutex
 	items   map[types.UID]item[T]
 	state   sourceState
 	synced  bool // all that exists has been read once
-	skipped int
+	skipped bool // there was no room for some of them
 	readers map[*reader[T]]struct{}
 }
 
 func newFeed[T any](c client.WithWatch, s source, project func(*unstructured.Unstructured) T) *feed[T] {
 	return &feed[T]{
-		source: s, client: c, project: project, items: map[types.UID]item[T]{}, readers: map[*reader[T]]struct{}{},
+		source: s, client: c, project: project, room: maxObjects, items: map[types.UID]item[T]{}, readers: map[*reader[T]]struct{}{},
 		state: sourceState{Kind: s.gvk.Kind, Namespace: s.namespace, State: stateLoading},
 	}
 }
@@ -179,6 +181,9 @@ func (f *feed[T]) newList() *unstructured.UnstructuredList {
 
 // list reads all objects page by page, and returns the version to watch from.
 func (f *feed[T]) list(ctx context.Context) (version string, err error) {
+	f.mu.Lock()
+	f.skipped = false
+	f.mu.Unlock()
 	seen := map[types.UID]bool{}
 	for next := ""; ; {
 		options, err := f.options(&metav1.ListOptions{Limit: pageSize, Continue: next})
@@ -212,7 +217,8 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 	return version, nil
 }
 
-// watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to.
+// watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to, "" if there
+// is room again for objects that had none.
 func (f *feed[T]) watch(ctx context.Context, version string) (string, error) {
 	options, err := f.options(&metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 	if err != nil {
@@ -240,7 +246,11 @@ func (f *feed[T]) watch(ctx context.Context, version string) (string, error) {
 		case watch.Deleted:
 			f.forget(u.GetUID())
 		}
+		roomAgain := f.skipped && len(f.items) < f.room-f.room/10
 		f.mu.Unlock()
+		if roomAgain {
+			return "", nil
+		}
 	}
 	if time.Since(began) < firstPause {
 		return version, fmt.Errorf("the API server ended the watch of %s at once", f.source.gvk.Kind)
@@ -263,8 +273,11 @@ func (f *feed[T]) set(u *unstructured.Unstructured) {
 		return
 	case ok && known.version == u.GetResourceVersion():
 		return
-	case !ok && len(f.items) >= maxObjects:
-		f.skipped++
+	case !ok && len(f.items) >= f.room:
+		if !f.skipped {
+			f.skipped = true
+			f.setLive()
+		}
 		return
 	}
 	f.items[uid] = item[T]{u.GetResourceVersion(), f.project(u)}
@@ -284,8 +297,8 @@ func (f *feed[T]) forget(uid types.UID) {
 }
 
 func (f *feed[T]) setLive() {
-	if f.skipped > 0 {
-		f.setState(stateLimited, fmt.Sprintf("there are more than %d: the others are not shown", maxObjects))
+	if f.skipped {
+		f.setState(stateLimited, fmt.Sprintf("there are more than %d: the others are not shown", f.room))
 		return
 	}
 	f.setState(stateLive, "")

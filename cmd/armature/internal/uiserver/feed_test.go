@@ -1,0 +1,45 @@
+package uiserver
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestFeedShowsTheOthersOnceThereIsRoom(t *testing.T) {
+	configMap := func(i int) client.Object {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c-%02d", i)}}
+	}
+	server := newAPI(t, configMap(0), configMap(1), configMap(2))
+	source := source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap"), namespace: "default"}
+	f := newFeed(server.cluster().Client, source, func(u *unstructured.Unstructured) string { return u.GetName() })
+	f.room = 3
+	go f.run(t.Context())
+	shows := func(state string, names ...string) {
+		t.Helper()
+		require.EventuallyWithT(t, func(c *assert.CollectT) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			var have []string
+			for _, item := range f.items {
+				have = append(have, item.value)
+			}
+			assert.ElementsMatch(c, names, have)
+			assert.Equal(c, state, f.state.State)
+		}, time.Minute, time.Millisecond)
+	}
+	shows(stateLive, "c-00", "c-01", "c-02")
+
+	require.NoError(t, server.Client().Create(t.Context(), configMap(3)))
+	shows(stateLimited, "c-00", "c-01", "c-02")
+
+	require.NoError(t, server.Client().Delete(t.Context(), configMap(1)))
+	shows(stateLive, "c-00", "c-02", "c-03")
+}
