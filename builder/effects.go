@@ -175,7 +175,8 @@ func (p *pass) performEffects(ctx context.Context) error {
 	return p.unguardEffects(ctx)
 }
 
-// effectSteps returns the steps of the plan's effects, and of those with a journal.
+// effectSteps returns the steps of the plan's effects, and of those with a journal. During a rollback an effect that only the failed
+// revision has isn't desired.
 func (p *pass) effectSteps() ([]effect.Step, error) {
 	desired := map[store.Key]*effect.Desired{}
 	for i := range p.children {
@@ -186,6 +187,9 @@ func (p *pass) effectSteps() ([]effect.Step, error) {
 		_, key, err := p.cluster.KeyOf(&c.desired)
 		if err != nil {
 			return nil, publicError(err)
+		}
+		if p.rollsBack && !p.cluster.DesiredKeys.Has(key) {
+			continue
 		}
 		desired[key] = c.effect
 	}
@@ -229,12 +233,17 @@ func (p *pass) reportEffects(steps []effect.Step) {
 	}
 }
 
-// unguardEffects removes the finalizer from an owner that has no effect any more. It looks for journals past the cache, which may not
-// show those of an earlier process yet.
+// unguardEffects removes the finalizer from an owner that has no effect any more, also none that a rollback has kept. It looks for
+// journals past the cache, which may not show those of an earlier process yet.
 func (p *pass) unguardEffects(ctx context.Context) error {
 	isEnd := p.owner.GetDeletionTimestamp() != nil || p.pruned
 	if !isEnd || !p.isGuardedForEffects() || p.engine.dry {
 		return nil
+	}
+	for _, obj := range p.observed {
+		if effect.Is(obj) && obj.GetDeletionTimestamp() == nil && metav1.IsControlledBy(obj, p.owner) {
+			return nil
+		}
 	}
 	found, err := p.engine.listMetadata(ctx, controllerRevisions.GVK.GroupKind(), client.InNamespace(p.owner.GetNamespace()))
 	if err != nil {

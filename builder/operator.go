@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -21,6 +22,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
@@ -107,8 +109,8 @@ func (o *Operator[T]) Owns(kind client.Object, options ...OwnsOption) *Operator[
 
 // External sets a function that observes the state of something outside the cluster, such as a metric or an endpoint, before each
 // plan. The plan reads the result with the function [External], and so stays pure. The function blocks the operator's worker until it
-// returns. It must end with its context, set its own time limit, and cache results, because passes are frequent. It must change
-// neither the owner nor the objects of the View. The builder doesn't call it for a terminating owner. Its error or panic ends the pass
+// returns. It must end with its context, set its own time limit, and cache results, because passes are frequent, and the plan that
+// follows may be postponed for want of CPU. It must change neither the owner nor the objects of the View. The builder doesn't call it for a terminating owner. Its error or panic ends the pass
 // before the plan; the builder reports it in an event and, of an owner that is [Conditioned], in the condition Ready, with the reason
 // [events.ReasonObservationFailed], and tries again with backoff. A fact for the plan to report, such as an endpoint that is down, belongs
 // in the result. Default: none. A later call replaces an earlier one.
@@ -184,8 +186,8 @@ func (o *Operator[T]) add() error {
 		b = b.Watches(w.like, w.Handler())
 	}
 	r.throttle, r.limiter = throttle.NewPasses(), limiter
-	c, err := b.Build(r)
-	o.completed = &completed[T]{controller: c, reconciler: r}
+	c, err := b.Build(throttle.AfterFirst(r))
+	o.completed = &completed[T]{controller: c, reconciler: r, watched: sets.Set[kinds.Kind]{}}
 	if with, ok := o.mgr.(previews); ok { // see package preview
 		with.AddOperator(o.name, newOwner[T](), o.Diff)
 	}

@@ -24,8 +24,11 @@ func (q quarantined) Error() string {
 		times, q.Last.UTC().Format(time.RFC3339), q.Until.UTC().Format(time.RFC3339))
 }
 
-// noteInFlight records a pass as in flight, or returns why the owner must wait.
+// noteInFlight records a pass as in flight, or returns why the owner must wait. Without a record it does nothing.
 func (r *reconciler[T]) noteInFlight(owner T) (inflight.Running, *inflight.Hold) {
+	if r.inFlight == nil {
+		return inflight.Running{}, nil
+	}
 	return r.inFlight.Begin(inflight.Pass{
 		Controller: r.engine.name, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
 	})

@@ -93,14 +93,12 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if wait > 0 { // another plan of the namespace, or expensive plans of others, use the slots
 		return r.postpone(req, wait), nil
 	}
-	defer slot.Release() // without effect after the plan has run
-	if r.inFlight != nil {
-		running, hold := r.noteInFlight(owner)
-		if hold != nil { // the owner is in quarantine
-			return r.quarantine(ctx, owner, hold)
-		}
-		defer running.End()
+	defer func() { slot.Release() }() // without effect after the plan has run
+	running, hold := r.noteInFlight(owner)
+	if hold != nil { // the owner is in quarantine
+		return r.quarantine(ctx, owner, hold)
 	}
+	defer running.End()
 	p, err := r.newOperatorPass(owner)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
@@ -112,9 +110,18 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		defer r.recordPass(p)
 	}
 
-	// Observe: the owner's children and all other objects of the view, from the cache.
+	// Observe: the owner's children and all other objects of the view, from the cache. External may wait, and a slot is of CPU.
+	if r.external != nil {
+		slot.Release()
+	}
 	if p.view, p.err = r.observe(ctx, p.pass, owner); p.err != nil {
 		return r.endUnobserved(ctx, p.pass, owner, p.err)
+	}
+	if r.external != nil {
+		if slot, wait = r.limiter.Begin(req.Namespace, r.now()); wait > 0 {
+			running.Leave()
+			return r.postpone(req, wait), nil
+		}
 	}
 
 	// Plan: the operator's pure function, checked.
@@ -158,8 +165,13 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	p.result.planWaitsFor = plan.WaitingFor
 	res := p.finish(doErr)
-	if errors.Is(doErr, errOwnerGone) {
+	switch {
+	case errors.Is(doErr, errOwnerGone):
 		return reconcile.Result{}, nil
+	case doErr != nil && ctx.Err() != nil: // the manager stops, which is no failure of the owner
+		r.engine.emitResult(owner, "", res, nil)
+		p.err = doErr
+		return reconcile.Result{}, doErr
 	}
 	if r.throttle != nil {
 		r.throttle.Note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, r.now())
@@ -352,6 +364,7 @@ type pass struct {
 	inventory            inventory.Inventory // as it is recorded on the owner
 	kinds                desiredKinds
 	restored             inventory.Kinds // of the children that a rollback desires instead
+	rollsBack            bool            // what a rollback restores is desired, instead of the plan's children in phases
 	listedCrossNamespace map[kinds.Kind]bool
 
 	effects *effect.Performers // nil: the operator has no external effects

@@ -93,14 +93,14 @@ func (p *pass) addRollout(res phases.Result, err error) {
 	p.result.Rollout = res.Status
 	key := memory.Call{Owner: p.owner.GetUID(), Scope: "rollout"}
 	f := res.Failure
-	if f == nil {
-		if err == nil {
-			p.engine.memory.Failures.Forget(key)
-		}
-		return
+	if f != nil {
+		p.pend(ChildStatus{Key: f.Key, Phase: f.Phase, Reason: events.ReasonRolloutHalted, Message: f.Message})
 	}
-	p.pend(ChildStatus{Key: f.Key, Phase: f.Phase, Reason: events.ReasonRolloutHalted, Message: f.Message})
-	if p.engine.memory.Failures.IsNew(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
+	switch {
+	case p.engine.dry: // it reports nothing
+	case f == nil && err == nil:
+		p.engine.memory.Failures.Forget(key)
+	case f != nil && p.engine.memory.Failures.IsNew(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())):
 		p.engine.emit(p.owner, events.Warning(events.ReasonRolloutHalted, f.String()))
 	}
 }
@@ -108,7 +108,7 @@ func (p *pass) addRollout(res phases.Result, err error) {
 // desireRolledOut completes the set of desired objects, from which pruning finds stale ones. During a rollback the children of the
 // last completed revision are desired instead of the plan's.
 func (p *pass) desireRolledOut(free []Child, res phases.Result) {
-	if res.Restored != nil {
+	if p.rollsBack = res.Restored != nil; p.rollsBack {
 		p.cluster.DesiredKeys = store.Store{}
 		for _, c := range free {
 			if _, key, err := p.cluster.KeyOf(&c.desired); err == nil { // otherwise the pass has an error, and prunes nothing

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -276,8 +277,7 @@ func (r *reconciler[T]) restoring(ctx context.Context, p *pass, state former.Sta
 		if child.Payload == nil {
 			continue
 		}
-		gk := child.Key().GroupKind()
-		if !slices.ContainsFunc(r.owned.Load().kinds, func(k kinds.Kind) bool { return k.GVK.GroupKind() == gk }) {
+		if !r.ownsKind(child.Key().GroupKind()) {
 			return nil, cantUndo("%s is of a kind that this operator doesn't own", child.Key())
 		}
 		like := apply.Child{}
@@ -299,6 +299,17 @@ func (r *reconciler[T]) restoring(ctx context.Context, p *pass, state former.Sta
 		writes = append(writes, w)
 	}
 	return writes, nil
+}
+
+// ownsKind reports whether the operator owns a kind in the owner's namespace.
+func (r *reconciler[T]) ownsKind(gk schema.GroupKind) bool {
+	all := slices.Clone(r.owned.Load().kinds)
+	if r.byName != nil {
+		for _, k := range r.byName.Kinds() {
+			all = append(all, k.Kind)
+		}
+	}
+	return slices.ContainsFunc(all, func(k kinds.Kind) bool { return k.GVK.GroupKind() == gk })
 }
 
 // recordRestored records the kinds of restored children on the owner, so that the plan prunes those that it doesn't desire once the owner

@@ -131,19 +131,27 @@ func (r *Record) reserve(p Pass) (Running, *Hold) {
 	return running, nil
 }
 
-// End removes a pass from the record.
-func (p Running) End() {
+// End removes a pass from the record. Its owner is cleared: it has done no harm. Only the first call of End and Leave has an effect.
+func (p *Running) End() { p.remove(true) }
+
+// Leave removes a pass that is postponed before its plan. That clears no owner.
+func (p *Running) Leave() { p.remove(false) }
+
+func (p *Running) remove(clears bool) {
 	r := p.record
 	if r == nil {
 		return
 	}
+	p.record = nil
 	r.note(clearSlot(r.running, p.slot))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.free = append(r.free, p.slot)
 	if p.suspect != nil {
 		r.beside = false
-		r.clear(p.suspect)
+		if clears {
+			r.clear(p.suspect)
+		}
 	}
 }
 
