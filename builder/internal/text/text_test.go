@@ -8,14 +8,12 @@ import (
 )
 
 func TestShorten(t *testing.T) {
-	t.Parallel()
 	assert.Equal(t, "abc", Shorten("abc", 3))
 	assert.Equal(t, "abc…", Shorten("abcdefg", 6))
 	assert.Equal(t, "a…", Shorten("aéé", 4), "a character isn't cut in two")
 }
 
 func TestList(t *testing.T) {
-	t.Parallel()
 	same := func(s string) string { return s }
 	assert.Equal(t, "waits for a; b", List("waits for ", []string{"a", "b"}, same))
 	assert.Equal(t, "a; b; c; and 2 more", List("", []string{"a", "b", "c", "d", "e"}, same))
