@@ -37,7 +37,7 @@ type runOf struct {
 	uid       string
 	restarts  int32
 	runs      bool
-	since     time.Time // when it was started again, or the last line that was read; what is older isn't wanted. Zero: all is
+	since     time.Time // when it was started again, or when its last line was printed; older lines are left out
 	again     bool      // the stream of its log has ended, and goes on after since
 	label     string    // what its lines begin with
 }

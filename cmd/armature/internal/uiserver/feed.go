@@ -23,8 +23,7 @@ import (
 const (
 	// pageSize is the number of objects of one list request.
 	pageSize = 500
-	// maxObjects is how many objects a feed holds at most. Of more it shows the first. Once a tenth of its room is free again, it lists
-	// anew.
+	// maxObjects is how many objects a feed holds at most. Of more it shows the first. When it has a tenth fewer again, it lists once more.
 	maxObjects = 50_000
 	// firstPause and longestPause are between attempts to reach an API server that doesn't answer.
 	firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
@@ -78,7 +77,7 @@ type feed[T any] struct {
 	items   map[types.UID]item[T]
 	state   sourceState
 	synced  bool // all that exists has been read once
-	skipped bool // there was no room for some of them
+	skipped bool // of some of them, because there are too many
 	readers map[*reader[T]]struct{}
 }
 
@@ -217,8 +216,8 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 	return version, nil
 }
 
-// watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to, "" if there
-// is room again for objects that had none.
+// watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to, "" if it
+// can hold some of the skipped objects now.
 func (f *feed[T]) watch(ctx context.Context, version string) (string, error) {
 	options, err := f.options(&metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 	if err != nil {
