@@ -26,21 +26,21 @@ import (
 var controllerRevisions = kinds.Kind{GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision")}
 
 func init() {
-	effect.Option = func(d *effect.Desired) any { return ofEffect{d} }
+	effect.Option = func(d *effect.Desired) any { return asEffect(d) }
 	effect.OwnsOption = func(p effect.Performer) any {
 		return ownsOption(func(o *owns) { o.performers = append(o.performers, p) })
 	}
 }
 
-// ofEffect marks a child as the journal of an effect. The child is ready when the effect is done.
-type ofEffect struct{ *effect.Desired }
-
-func (of ofEffect) applyToChild(c *Child) {
-	c.effect = of.Desired
-	c.desired.ReadyWhen = func(obj client.Object) readiness.Status {
-		j := effect.Read(obj)
-		return readiness.Status{Ready: j.IsDone(), Message: j.Pending()}
-	}
+// asEffect marks a child as the journal of an effect. The child is ready when the effect is done.
+func asEffect(d *effect.Desired) ChildOption {
+	return childOption(func(c *Child) {
+		c.effect = d
+		c.desired.ReadyWhen = func(obj client.Object) readiness.Status {
+			j := effect.Read(obj)
+			return readiness.Status{Ready: j.IsDone(), Message: j.Pending()}
+		}
+	})
 }
 
 // checkPerformers returns the errors of a kind that is declared with performers.

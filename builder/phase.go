@@ -20,11 +20,7 @@ func (v View) Rollout() (rollout.Status, bool) {
 
 // InPhase puts a child in a phase, one of [rollout.Options].Phases. Default: no phase; the builder applies the child before all phases
 // and doesn't wait for its readiness.
-func InPhase(name string) ChildOption { return inPhase(name) }
-
-type inPhase string
-
-func (name inPhase) applyToChild(c *Child) { c.desired.Phase = string(name) }
+func InPhase(name string) ChildOption { return childOption(func(c *Child) { c.desired.Phase = name }) }
 
 // Rollout sets how the builder rolls out changes of the children that are [InPhase]. Default: no child is in a phase.
 func (b *Builder) Rollout(options rollout.Options) *Builder {

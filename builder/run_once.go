@@ -47,11 +47,9 @@ import (
 // To run a value again, delete the ControllerRevision of the record, or edit its annotation. If the annotation isn't valid JSON, the
 // pass fails with a terminal error (see [IsTerminal]) that names the record, and nothing runs until someone repairs or deletes it.
 // Other options about the retention or update of a child are [ErrMisuse] beside it.
-func RunOnce(value string) ChildOption { return runOnce(value) }
-
-type runOnce string
-
-func (value runOnce) applyToChild(c *Child) { c.run = &phases.JobRun{Value: string(value)} }
+func RunOnce(value string) ChildOption {
+	return childOption(func(c *Child) { c.run = &phases.JobRun{Value: value} })
+}
 
 // checkRun returns the errors of a RunOnce child.
 func (c Child) checkRun() error {
