@@ -9,10 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/rollout"
-	"github.com/armature-dev/armature/store"
 )
 
 // waitForDeletion is the delay until the next pass while an object that a child needs to replace is terminating. An event may cause an
@@ -83,11 +81,6 @@ func (b *Builder) PruneAll() *Builder {
 //
 // The result is valid beside an error: it has the changes that were made before the error.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
-	return b.reconcile(ctx, nil)
-}
-
-// reconcile is Reconcile. A dry run collects the writes in dryWrites.
-func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*apply.Write) (Result, error) {
 	if !kinds.IsNil(b.owner) && isPaused(b.owner) {
 		return Result{paused: true}, nil
 	}
@@ -96,10 +89,7 @@ func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*apply.
 	if !kinds.IsNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {
 		run = b.runAnyPass
 	}
-	res, err := run("", func(p *pass) error {
-		p.dryWrites = dryWrites
-		return p.carryOut(ctx)
-	})
+	res, err := run("", func(p *pass) error { return p.carryOut(ctx) })
 	end(err)
 	return res, err
 }

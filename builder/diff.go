@@ -20,7 +20,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
-	"github.com/armature-dev/armature/store"
 )
 
 // FieldDiff is a field that a write would change. The values of a Secret's data are hidden: they read "***".
@@ -45,9 +44,8 @@ type FieldDiff struct {
 func (b *Builder) Diff(ctx context.Context) (Result, error) {
 	dry := *b
 	dry.engine = b.engine.dryRun()
-	writes := map[store.Key]*apply.Write{}
-	res, err := dry.reconcile(ctx, writes)
-	return res, errors.Join(addFields(res, writes), err)
+	res, err := dry.Reconcile(ctx)
+	return res, errors.Join(addFields(res), err)
 }
 
 // Diff returns the result that the next pass over an owner would have, and writes nothing: see [Builder.Diff]. It calls External and the
@@ -78,7 +76,6 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	if err != nil {
 		return Result{}, err
 	}
-	p.dryWrites = map[store.Key]*apply.Write{}
 	view, err := r.observe(ctx, p, owner)
 	if err != nil {
 		return Result{}, err
@@ -100,7 +97,7 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	if held := waitsForTurn(p); held != nil {
 		res.Pending = append(res.Pending, *held)
 	}
-	if err = errors.Join(addFields(res, p.dryWrites), err); err != nil {
+	if err = errors.Join(addFields(res), err); err != nil {
 		return res, err
 	}
 	res.planWaitsFor = plan.WaitingFor
@@ -110,18 +107,18 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 }
 
 // addFields adds to the changes of a dry run the fields that differ.
-func addFields(res Result, writes map[store.Key]*apply.Write) error {
+func addFields(res Result) error {
 	for i := range res.Changes {
 		c := &res.Changes[i]
-		w := writes[c.Key]
-		if w == nil || c.Reason == events.ReasonDeleted {
+		if c.write == nil {
 			continue
 		}
-		c.Drift = w.IsDrift()
-		changes, err := w.Diff()
+		c.Drift = c.write.IsDrift()
+		changes, err := c.write.Diff()
 		if err != nil {
 			return err
 		}
+		c.write = nil // the result outlives the pass
 		for _, change := range changes {
 			c.Fields = append(c.Fields, FieldDiff(change))
 		}

@@ -61,7 +61,7 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 		}
 		if e.Scales {
 			p.wrote(e.Kind, e.Key)
-			if p.dryWrites != nil { // only the result of a dry run has it: in others the scaled object shows the change
+			if p.engine.dry { // only the result of a dry run has it: in others the scaled object shows the change
 				was, is := e.ReplicasChange()
 				fields := []FieldDiff{{Path: "spec.replicas", Old: was, New: is}}
 				p.result.Changes = append(p.result.Changes, Change{Key: e.Key, Reason: events.ReasonUpdated, Fields: fields})

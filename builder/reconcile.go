@@ -373,8 +373,7 @@ type pass struct {
 	whole  bool             // the pass is over all children, not over some
 	pruned bool             // the pass came to its end
 
-	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
-	requests  flight.Requests            // of a recorded pass
+	requests flight.Requests // of a recorded pass
 }
 
 // operatorPass is a pass of an operator: besides the pass, what its plan saw and decided.
@@ -496,9 +495,10 @@ func (p *pass) record(w *apply.Write) {
 	switch {
 	case w.Operation != "":
 		p.changed(w.Operation, w.Desired.Kind, key, w.Stored)
-		p.result.Changes[len(p.result.Changes)-1].left = w.Left
-		if p.dryWrites != nil {
-			p.dryWrites[key] = w
+		change := &p.result.Changes[len(p.result.Changes)-1]
+		change.left = w.Left
+		if p.engine.dry {
+			change.write = w
 		}
 		if w.Operation == events.ReasonRecreating {
 			p.awaitDeletion(key)

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/text"
@@ -55,7 +54,6 @@ func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error)
 		return "", err
 	}
 	dry.observed, dry.listed, dry.listedCrossNamespace = maps.Clone(p.observed), maps.Clone(p.listed), maps.Clone(p.listedCrossNamespace)
-	dry.dryWrites = map[store.Key]*apply.Write{}
 	dry.instructions = p.instructions
 	dry.edits, dry.deletes = nil, nil
 	err = dry.carryOut(ctx)
@@ -63,7 +61,7 @@ func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error)
 		return "", nil
 	}
 	res := dry.finish(err)
-	if fieldsErr := addFields(res, dry.dryWrites); fieldsErr != nil {
+	if fieldsErr := addFields(res); fieldsErr != nil {
 		return "", fieldsErr
 	}
 	var all []string
