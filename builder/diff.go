@@ -15,6 +15,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/turns"
@@ -280,33 +281,6 @@ func (e *Engine) dryRun() *Engine {
 	if counting, ok := inner.(telemetry.Client); ok {
 		inner = counting.Client
 	}
-	dry.client = client.NewDryRunClient(unawaited{inner})
+	dry.client = client.NewDryRunClient(sources.Unawaited(inner)) // no cache ever shows a dry run's writes
 	return &dry
-}
-
-// unawaited is a client without read-your-writes waits, because no cache ever shows a dry run's writes.
-type unawaited struct{ client.Client }
-
-func (c unawaited) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	return c.Client.Create(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
-}
-
-func (c unawaited) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	return c.Client.Patch(ctx, obj, patch, append(opts, client.DisableReadYourWritesConsistency)...)
-}
-
-func (c unawaited) SubResource(name string) client.SubResourceClient {
-	return unawaitedSubResource{c.Client.SubResource(name)}
-}
-
-type unawaitedSubResource struct{ client.SubResourceClient }
-
-func (c unawaitedSubResource) Patch(
-	ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
-) error {
-	return c.SubResourceClient.Patch(ctx, obj, patch, append(opts, client.DisableReadYourWritesConsistency)...)
-}
-
-func (c unawaited) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
-	return c.Client.Delete(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
 }
