@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
@@ -127,28 +126,16 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 	if owner.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	version := e.inventoryOf(owner).ResourceVersion
-	if written != nil {
-		version = written.GetResourceVersion()
-	}
 	k, err := e.kinds.Of(owner)
 	if err != nil {
 		return err
 	}
-	obj, err := e.kinds.Empty(k)
-	if err != nil {
-		return err
+	present := owner.DeepCopyObject().(client.Object)
+	present.SetResourceVersion(e.inventoryOf(owner).ResourceVersion)
+	if written != nil {
+		present.SetResourceVersion(written.GetResourceVersion())
 	}
-	obj.SetNamespace(owner.GetNamespace())
-	obj.SetName(owner.GetName())
-	err = e.client.Delete(ctx, obj,
-		client.Preconditions{UID: new(owner.GetUID()), ResourceVersion: &version},
-		propagation(owner))
-	if err != nil && !apierrors.IsNotFound(err) {
-		err = &Error{Key: k.Key(owner), Operation: "delete", cause: err, object: owner}
-	} else {
-		err = nil
-	}
+	_, err = e.delete(ctx, k.Key(owner), present)
 	e.emitResult(owner, "delete the owner", Result{}, err)
 	return err
 }
