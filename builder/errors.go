@@ -2,7 +2,6 @@ package builder
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -98,18 +97,7 @@ func notOwned(operation string, key store.Key, observed client.Object) error {
 }
 
 // summarize returns the errors of a pass as one sentence of limited length.
-func summarize(err error) string {
-	const shown = 3
-	all := kinds.OnePerKind(errorlist.Of(err))
-	var parts []string
-	for _, e := range all[:min(shown, len(all))] {
-		parts = append(parts, text.Shorten(inOrder(e), text.MaxSummary/(shown+1)))
-	}
-	if more := len(all) - shown; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(parts, "; ")
-}
+func summarize(err error) string { return text.List("", kinds.OnePerKind(errorlist.Of(err)), inOrder) }
 
 // inOrder returns the text of an error with its fields in order. The API server lists wrong labels in the order of a map, another each
 // time: as another text it would change the conditions, and be an event, in every pass.
