@@ -73,11 +73,11 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	if isPaused(owner) {
 		return r.diffPaused(ctx, dry, owner)
 	}
-	p, err := dry.newPass(owner)
+	p, err := r.newOperatorPass(dry, owner)
 	if err != nil {
 		return Result{}, err
 	}
-	view, err := r.observe(ctx, p, owner)
+	view, err := r.observe(ctx, p.pass, owner)
 	if err != nil {
 		return Result{}, err
 	}
@@ -86,16 +86,12 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 		return Result{}, err
 	}
 	p.instructions = plan.instructions()
-	carryOut := p.carryOut
-	if r.effects != nil {
-		p.effects, carryOut = r.effects, p.carryOutWithEffects
-	}
-	err = carryOut(ctx)
+	err = p.carryOut(ctx)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {
 		return Result{}, nil
 	}
-	if held := waitsForTurn(p); held != nil {
+	if held := waitsForTurn(p.pass); held != nil {
 		res.Pending = append(res.Pending, *held)
 	}
 	if err = errors.Join(addFields(res), err); err != nil {

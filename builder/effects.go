@@ -99,19 +99,6 @@ func (c Child) checkEffect(performers *effect.Performers) error {
 	return nil
 }
 
-// carryOutWithEffects follows the instructions of an operator that has performers. The owner gets its finalizer before its first effect has
-// a journal. The journals are children, and effects are performed after them.
-func (p *pass) carryOutWithEffects(ctx context.Context) error {
-	if err := p.guardEffects(ctx); err != nil {
-		return err
-	}
-	err := p.carryOut(ctx)
-	if _, kept := errors.AsType[stateKept](err); kept || errors.Is(err, errOwnerGone) {
-		return err
-	}
-	return errors.Join(err, p.performEffects(ctx))
-}
-
 // guardEffects adds the finalizer to an owner that has an effect. The API server refuses it on a terminating owner, which needs none.
 func (p *pass) guardEffects(ctx context.Context) error {
 	desires := slices.ContainsFunc(p.children, func(c Child) bool { return c.effect != nil })

@@ -99,7 +99,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return r.quarantine(ctx, owner, hold)
 	}
 	defer running.End()
-	p, err := r.newOperatorPass(owner)
+	p, err := r.newOperatorPass(r.engine, owner)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
@@ -151,11 +151,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	// Apply, change and prune. A terminating owner needs no plan for that.
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil {
-		carryOut := p.carryOut
-		if r.effects != nil {
-			p.effects, carryOut = r.effects, p.carryOutWithEffects
-		}
-		doErr = errors.Join(planErr, carryOut(ctx))
+		doErr = errors.Join(planErr, p.carryOut(ctx))
 	}
 	if r.byName != nil {
 		r.learnByName(p.pass, doErr)
@@ -246,9 +242,25 @@ type instructions struct {
 	rollout  rollout.Options
 }
 
-// carryOut follows the instructions in order: record the kinds, apply, edit, delete, prune. It stops after an error. It doesn't
-// call a feature that isn't used (the inventory, phases, cross-namespace children).
+// carryOut follows the instructions. Of an operator with performers it then performs the effects: the owner gets its finalizer before its
+// first effect has a journal, and the journals are children.
 func (p *pass) carryOut(ctx context.Context) error {
+	if p.effects == nil {
+		return p.carryOutChildren(ctx)
+	}
+	if err := p.guardEffects(ctx); err != nil {
+		return err
+	}
+	err := p.carryOutChildren(ctx)
+	if _, kept := errors.AsType[stateKept](err); kept || errors.Is(err, errOwnerGone) {
+		return err
+	}
+	return errors.Join(err, p.performEffects(ctx))
+}
+
+// carryOutChildren follows the instructions in order: record the kinds, apply, edit, delete, prune. It stops after an error. It doesn't
+// call a feature that isn't used (phases, cross-namespace children), or the feature returns at once (the inventory).
+func (p *pass) carryOutChildren(ctx context.Context) error {
 	if p.owner.GetDeletionTimestamp() != nil {
 		if !p.inventory.IsGuarded() {
 			return nil // the garbage collector deletes the children
@@ -256,10 +268,8 @@ func (p *pass) carryOut(ctx context.Context) error {
 		return p.finalize(ctx, p.children)
 	}
 	p.whole = true
-	if p.usesInventory() {
-		if err := p.recordKinds(ctx, p.children); err != nil {
-			return err
-		}
+	if err := p.recordKinds(ctx, p.children); err != nil {
+		return err
 	}
 	applyAll := p.applyTogether
 	if usesPhases(p.rollout, p.children) {
@@ -372,27 +382,31 @@ type pass struct {
 	undo   *former.Settings // nil: the pass keeps no former state
 	whole  bool             // the pass is over all children, not over some
 	pruned bool             // the pass came to its end
-
-	requests flight.Requests // of a recorded pass
 }
 
 // operatorPass is a pass of an operator: besides the pass, what its plan saw and decided.
 type operatorPass[T client.Object] struct {
 	*pass
 
-	view    View
-	plan    *Plan[T] // nil before the plan
-	planErr error    // why the plan is invalid
-	err     error    // of the whole pass
+	view     View
+	plan     *Plan[T]        // nil before the plan
+	planErr  error           // why the plan is invalid
+	err      error           // of the whole pass
+	requests flight.Requests // of a recorded pass
 }
 
-// newOperatorPass starts a pass of the operator over an owner.
-func (r *reconciler[T]) newOperatorPass(owner T) (*operatorPass[T], error) {
-	p, err := r.engine.newPass(owner)
-	if err == nil && r.former != nil {
-		p.keepFormers(r.former)
+// newOperatorPass starts a pass of the operator over an owner, on its engine or on a copy for dry runs. An owner without conditions has no
+// undo, because the name of the former state would have no record.
+func (r *reconciler[T]) newOperatorPass(e *Engine, owner T) (*operatorPass[T], error) {
+	p, err := e.newPass(owner)
+	if err != nil {
+		return nil, err
 	}
-	return &operatorPass[T]{pass: p}, err
+	p.effects = r.effects
+	if _, conditioned := any(owner).(Conditioned); conditioned && !e.dry {
+		p.undo = r.former
+	}
+	return &operatorPass[T]{pass: p}, nil
 }
 
 // newPass starts a pass over an owner as it was read.

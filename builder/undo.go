@@ -31,14 +31,6 @@ func (stateKept) Error() string {
 	return "the former state of the children is kept; the next pass changes them"
 }
 
-// keepFormers lets the pass keep the state of children before it disrupts them. An owner without conditions has no undo, because the
-// name of the state would have no record.
-func (p *pass) keepFormers(settings *former.Settings) {
-	if _, conditioned := p.owner.(Conditioned); conditioned {
-		p.undo = settings
-	}
-}
-
 // isCarriedOut reports whether an earlier pass of this process has carried out the owner's spec to its end. What the plan deletes or
 // scales down since then answers to what it has observed, and not to the spec or the program.
 func (p *pass) isCarriedOut() bool {
