@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // waitForDeletion is the delay until the next pass while an object that a child needs to replace is terminating. An event may cause an
@@ -20,18 +19,14 @@ const waitForDeletion = 2 * time.Second
 // Builder collects the desired children of one owner and applies them, in one pass. Make one for each reconcile with [Engine.For], use
 // it in one goroutine, and discard it. Reconcile returns the errors of wrong calls.
 type Builder struct {
-	engine   *Engine
-	owner    client.Object
-	children []Child
-	prunes   []client.Object
-	all      bool // the builder prunes all desired kinds
-
-	rollout rollout.Options
+	engine *Engine
+	owner  client.Object
+	instructions
 }
 
 // For starts a pass over an owner, as read from the API server. Reconcile applies nothing for an owner that is terminating.
 func (e *Engine) For(owner client.Object) *Builder {
-	return &Builder{engine: e, owner: owner, children: make([]Child, 0, 16)}
+	return &Builder{engine: e, owner: owner, instructions: instructions{children: make([]Child, 0, 16), await: true}}
 }
 
 // Object adds an object to the desired children. Its kind is any kind that the client's scheme knows; an *unstructured.Unstructured
@@ -61,7 +56,7 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 // delete the recorded kinds, including those that it no longer knows; without it the pass fails. Read the owner through a cache that
 // sees the engine's own writes. Children from before the first call of PruneAll are found only if their kind is desired at that time.
 func (b *Builder) PruneAll() *Builder {
-	b.all = true
+	b.pruneAll = true
 	return b
 }
 
@@ -109,7 +104,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.instructions = instructions{children: b.children, prunes: b.prunes, pruneAll: b.all, await: true, rollout: b.rollout}
+	p.instructions = b.instructions
 	err = do(p)
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
@@ -55,7 +56,7 @@ func failureReason(err error) string {
 		return events.ReasonInvalidPlan
 	case errors.Is(err, ErrNotOwned):
 		return events.ReasonNotOwned
-	case errors.As(err, new(quarantined)):
+	case errors.As(err, new(*inflight.Hold)):
 		return events.ReasonQuarantined
 	case errors.As(err, new(observationFailed)):
 		return events.ReasonObservationFailed
