@@ -105,7 +105,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 		return Result{}, err
 	}
 	p.instructions = b.instructions
-	err = do(p)
+	err = publicError(do(p))
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {
 		b.engine.Forget(b.owner, client.ObjectKeyFromObject(b.owner))

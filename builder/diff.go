@@ -86,7 +86,7 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 		return Result{}, err
 	}
 	p.instructions = plan.instructions()
-	err = p.carryOut(ctx)
+	err = publicError(p.carryOut(ctx))
 	res := p.finish(err)
 	if errors.Is(err, errOwnerGone) {
 		return Result{}, nil

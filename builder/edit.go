@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/edit"
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -52,7 +53,7 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 	err := batch.Each(len(edits), p.engine.parallelism, func(i int) error {
 		return failing.Try(edits[i].Key, func() (err error) {
 			stored[i], err = edits[i].Send(ctx, p.engine.client, p.engine.kinds, p.engine.name)
-			return publicError(err)
+			return err
 		})
 	})
 	for i, e := range edits {
@@ -87,7 +88,7 @@ func (p *pass) check(g Edit) (edit.Edit, error) {
 	case err != nil || g.Foreign:
 		return e, err
 	case !p.owns(g.Before):
-		return e, notOwned("edit", e.Key, g.Before)
+		return e, failure.NotOwned("edit", e.Key, g.Before)
 	case p.observed[e.Key] == nil:
 		return e, fmt.Errorf("%w: %s to be edited isn't in the view; take it from there", ErrMisuse, e.Key)
 	default:

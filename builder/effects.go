@@ -150,7 +150,7 @@ func (p *pass) performEffects(ctx context.Context) error {
 	}
 	again, err := p.effectsHost().Perform(ctx, steps)
 	if err != nil {
-		return publicError(err)
+		return err
 	}
 	if again > 0 {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(again, conflictDelay))
@@ -173,7 +173,7 @@ func (p *pass) effectSteps() ([]effect.Step, error) {
 		}
 		_, key, err := p.cluster.KeyOf(&c.desired)
 		if err != nil {
-			return nil, publicError(err)
+			return nil, err
 		}
 		if p.rollsBack && !p.cluster.DesiredKeys.Has(key) {
 			continue

@@ -69,7 +69,8 @@ func IsTerminal(err error) bool { return failure.IsTerminal(err) }
 // isConflict reports whether err consists only of conflicts: another writer was first, and the next pass observes its write.
 func isConflict(err error) bool { return failure.IsConflict(err) }
 
-// publicError returns an error of a step, or several joined, with each [failure.Error] as an *Error.
+// publicError returns the error of a pass, or several joined, with each [failure.Error] of a step as an *Error. It stands where a pass
+// ends, because the callers of this package test for *Error.
 func publicError(err error) error {
 	if _, isList := err.(interface{ Unwrap() []error }); !isList {
 		return publicLeaf(err)
@@ -89,11 +90,6 @@ func publicLeaf(err error) error {
 		return &Error{Key: f.Key, Operation: f.Operation, cause: f.Err, object: f.Object, fields: f.Fields}
 	}
 	return err
-}
-
-// notOwned returns the error about an observed object that the owner doesn't own.
-func notOwned(operation string, key store.Key, observed client.Object) error {
-	return publicError(failure.NotOwned(operation, key, observed))
 }
 
 // summarize returns the errors of a pass as one sentence of limited length.

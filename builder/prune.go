@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/batch"
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/events"
@@ -117,7 +118,7 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 		}
 		key := k.Key(obj)
 		if !p.owns(obj) {
-			return notOwned("delete", key, obj)
+			return failure.NotOwned("delete", key, obj)
 		}
 		if obj.GetUID() == "" || obj.GetResourceVersion() == "" {
 			return fmt.Errorf("%w: %s to be deleted has no UID or resource version; take it from the view", ErrMisuse, key)

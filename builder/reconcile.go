@@ -151,7 +151,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	// Apply, change and prune. A terminating owner needs no plan for that.
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil {
-		doErr = errors.Join(planErr, p.carryOut(ctx))
+		doErr = publicError(errors.Join(planErr, p.carryOut(ctx)))
 	}
 	if r.byName != nil {
 		r.learnByName(p.pass, doErr)
@@ -439,12 +439,12 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
 	necessary, others, err := p.decideAll(ctx, children)
 	if errors.Is(err, ErrMisuse) {
-		return false, publicError(err)
+		return false, err
 	}
 	if keepErr := p.keepChanged(ctx, necessary); keepErr != nil {
-		return false, errors.Join(publicError(err), keepErr)
+		return false, errors.Join(err, keepErr)
 	}
-	err = errors.Join(publicError(err), p.write(ctx, necessary))
+	err = errors.Join(err, p.write(ctx, necessary))
 	for _, w := range others {
 		p.record(w)
 	}
@@ -496,7 +496,7 @@ func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
 	for _, w := range writes {
 		p.record(w)
 	}
-	return publicError(err)
+	return err
 }
 
 // record adds the outcome of a child to the result: whether it was written or is waited for, and whether it is ready.

@@ -56,7 +56,7 @@ func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error)
 	dry.observed, dry.listed, dry.listedCrossNamespace = maps.Clone(p.observed), maps.Clone(p.listed), maps.Clone(p.listedCrossNamespace)
 	dry.instructions = p.instructions
 	dry.edits, dry.deletes = nil, nil
-	err = dry.carryOut(ctx)
+	err = publicError(dry.carryOut(ctx))
 	if errors.Is(err, errOwnerGone) {
 		return "", nil
 	}

@@ -52,7 +52,6 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	}
 	plan.Blocked = freeErr
 	res, err := phases.Run(ctx, plan, p.rolloutHost(), c)
-	err = publicError(err)
 	p.addRollout(res, err)
 	p.desireRolledOut(free, res)
 	err = errors.Join(freeErr, err)
@@ -166,7 +165,7 @@ func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 	}
 	var err error
 	plan.Hash, err = c.hash()
-	return plan, publicError(errors.Join(append(errs, err)...)) // after an error the desired revision isn't known
+	return plan, errors.Join(append(errs, err)...) // after an error the desired revision isn't known
 }
 
 // desire adds a child to the desired objects. For a RunOnce child it adds the Job of its value.
@@ -234,7 +233,7 @@ func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 			continue
 		}
 		if err := d.Stamp(&c.pass.cluster); err != nil {
-			return nil, publicError(err)
+			return nil, err
 		}
 		child := d.Snapshot()
 		if !child.IsSecret() {
@@ -252,7 +251,7 @@ func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 func (c *phasedChildren) Compare(ctx context.Context, child *phases.Child, before *revision.Child) (phases.Comparison, error) {
 	d, err := c.asDesired(child, before)
 	if err != nil {
-		return phases.Comparison{}, publicError(err)
+		return phases.Comparison{}, err
 	}
 	observed, err := c.pass.find(ctx, d.Kind, d.Key)
 	if err != nil {
@@ -267,7 +266,7 @@ func (c *phasedChildren) Compare(ctx context.Context, child *phases.Child, befor
 	}
 	result := phases.Comparison{Key: d.Key, Object: observed, Desired: d.Digest, Observed: apply.DigestOf(observed)}
 	if err != nil {
-		return result, publicError(err)
+		return result, err
 	}
 	result.Number, result.Creates, result.Changes = len(c.writes), w.Action == apply.Create, w.Action == apply.Apply
 	c.writes = append(c.writes, w)

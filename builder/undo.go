@@ -73,7 +73,7 @@ func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
 	for _, w := range writes {
 		child, how, err := p.cluster.Former(w)
 		if err != nil {
-			return publicError(err)
+			return err
 		}
 		if child == nil {
 			continue
@@ -100,7 +100,7 @@ func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
 		}
 		child, err := p.cluster.FormerOfDeleted(k, obj)
 		if err != nil {
-			return publicError(err)
+			return err
 		}
 		if child != nil {
 			children = append(children, *child)
@@ -121,7 +121,7 @@ func (p *pass) keep(ctx context.Context, children []former.Child) error {
 	named := undoableIn(*p.owner.(Conditioned).Conditions())
 	name, err := p.formers().Keep(ctx, named, p.isQuiet(), state)
 	if err != nil || name == "" {
-		return publicError(err)
+		return err
 	}
 	p.engine.memory.Steady.Remove(p.owner.GetUID())
 	return stateKept(name)
@@ -253,6 +253,7 @@ func (r *reconciler[T]) restore(ctx context.Context, owner T, name string) error
 	if err == nil {
 		err = p.write(ctx, writes)
 	}
+	err = publicError(err)
 	res := p.finish(err)
 	r.engine.emitResult(owner, "", res, err)
 	if err == nil && len(res.waiting()) > 0 {
@@ -286,7 +287,7 @@ func (r *reconciler[T]) restoring(ctx context.Context, p *pass, state former.Sta
 		}
 		w, err := p.cluster.Compare(d, observed)
 		if err != nil {
-			return nil, publicError(err)
+			return nil, err
 		}
 		writes = append(writes, w)
 	}
