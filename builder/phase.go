@@ -42,12 +42,12 @@ func checkPhases(o rollout.Options, children []Child) error {
 		if c.run != nil && c.desired.Phase == "" {
 			return c.checkRun()
 		}
-		if err := c.checkRepeated(); err != nil {
-			return err
-		}
 		phase := c.desired.Phase
 		switch {
 		case phase == "":
+		case c.run == nil && phases.RunsRepeatedly(c.desired.Object):
+			return fmt.Errorf("%w: %s is in phase %q and has spec.ttlSecondsAfterFinished: it would be deleted, put back and run again for ever; "+
+				"add RunOnce(value) to run it once for each value, or leave the TTL out", ErrMisuse, nameOf(c.desired.Object), phase)
 		case c.desired.CrossNamespace:
 			return fmt.Errorf("%w: %s is in phase %q and has CrossNamespace; a revision keeps only what its owner controls, "+
 				"so it can't be in a phase", ErrMisuse, nameOf(c.desired.Object), phase)
