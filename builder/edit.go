@@ -6,7 +6,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/edit"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/events"
@@ -48,14 +47,7 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 			edits = append(edits, e)
 		}
 	}
-	stored := make([]client.Object, len(edits))
-	var failing batch.Kinds
-	err := batch.Each(len(edits), p.engine.parallelism, func(i int) error {
-		return failing.Try(edits[i].Key, func() (err error) {
-			stored[i], err = edits[i].Send(ctx, p.engine.client, p.engine.kinds, p.engine.name)
-			return err
-		})
-	})
+	stored, err := edit.SendAll(ctx, p.engine.client, p.engine.kinds, p.engine.name, p.engine.parallelism, edits)
 	for i, e := range edits {
 		if stored[i] == nil {
 			continue
