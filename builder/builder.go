@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
@@ -107,7 +108,7 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	p.instructions = b.instructions
 	err = publicError(do(p))
 	res := p.finish(err)
-	if errors.Is(err, errOwnerGone) {
+	if errors.Is(err, apply.ErrOwnerGone) {
 		b.engine.Forget(b.owner, client.ObjectKeyFromObject(b.owner))
 		return Result{}, nil
 	}

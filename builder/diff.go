@@ -88,7 +88,7 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	p.instructions = plan.instructions()
 	err = publicError(p.carryOut(ctx))
 	res := p.finish(err)
-	if errors.Is(err, errOwnerGone) {
+	if errors.Is(err, apply.ErrOwnerGone) {
 		return Result{}, nil
 	}
 	if held := waitsForTurn(p.pass); held != nil {

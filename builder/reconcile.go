@@ -162,7 +162,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	p.result.planWaitsFor = plan.WaitingFor
 	res := p.finish(doErr)
 	switch {
-	case errors.Is(doErr, errOwnerGone):
+	case errors.Is(doErr, apply.ErrOwnerGone):
 		return reconcile.Result{}, nil
 	case doErr != nil && ctx.Err() != nil: // the manager stops, which is no failure of the owner
 		r.engine.emitResult(owner, "", res, nil)
@@ -252,7 +252,7 @@ func (p *pass) carryOut(ctx context.Context) error {
 		return err
 	}
 	err := p.carryOutChildren(ctx)
-	if _, kept := errors.AsType[stateKept](err); kept || errors.Is(err, errOwnerGone) {
+	if _, kept := errors.AsType[stateKept](err); kept || errors.Is(err, apply.ErrOwnerGone) {
 		return err
 	}
 	return errors.Join(err, p.performEffects(ctx))
@@ -363,9 +363,7 @@ type pass struct {
 	observed observedChildren // the children of the kinds in listed
 	listed   map[kinds.Kind]bool
 
-	confirmed bool // the API server has the owner
-	gone      bool // the owner is deleted
-	added     int  // created or adopted children in this pass, minus deleted ones
+	added int // created or adopted children in this pass, minus deleted ones
 
 	instructions // of the plan or the Builder
 
@@ -427,7 +425,7 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 		inventory: e.inventoryOf(owner),
 	}
 	p.cluster = apply.Cluster{
-		Client: e.client, Live: e.live, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
+		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
 		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
 		Marks: marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
 	}
@@ -489,7 +487,7 @@ func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	err := p.confirmOwner(ctx, writes)
+	err := p.cluster.ConfirmOwner(ctx, writes, p.present)
 	if err == nil {
 		err = p.cluster.WriteAll(ctx, writes)
 	}

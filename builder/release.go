@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/text"
@@ -57,7 +58,7 @@ func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error)
 	dry.instructions = p.instructions
 	dry.edits, dry.deletes = nil, nil
 	err = publicError(dry.carryOut(ctx))
-	if errors.Is(err, errOwnerGone) {
+	if errors.Is(err, apply.ErrOwnerGone) {
 		return "", nil
 	}
 	res := dry.finish(err)
