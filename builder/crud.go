@@ -145,7 +145,7 @@ func (b *Builder) one(
 		if err != nil {
 			return err
 		}
-		observed, err := p.find(ctx, d.Kind, d.Key)
+		observed, err := p.observed.Find(ctx, d.Kind, d.Key)
 		if err != nil {
 			return err
 		}

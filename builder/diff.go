@@ -79,7 +79,7 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	}
 	view, err := r.observe(ctx, p.pass, owner)
 	if err != nil {
-		return Result{}, err
+		return Result{}, publicError(err)
 	}
 	plan, err := r.makePlan(ctx, owner, view.WithContext(ctx))
 	if err != nil {

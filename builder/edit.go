@@ -53,7 +53,7 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 			continue
 		}
 		if e.Scales {
-			p.wrote(e.Kind, e.Key)
+			p.observed.Wrote(e.Kind, e.Key)
 			if p.engine.dry { // only the result of a dry run has it: in others the scaled object shows the change
 				was, is := e.ReplicasChange()
 				fields := []FieldDiff{{Path: "spec.replicas", Old: was, New: is}}
@@ -62,8 +62,8 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 			continue
 		}
 		p.changed(events.ReasonUpdated, e.Kind, e.Key, stored[i])
-		if p.observed[e.Key] != nil {
-			p.observed[e.Key] = stored[i] // pruning deletes the stored version
+		if p.observed.ByKey[e.Key] != nil {
+			p.observed.ByKey[e.Key] = stored[i] // pruning deletes the stored version
 		}
 	}
 	return err
@@ -79,9 +79,9 @@ func (p *pass) check(g Edit) (edit.Edit, error) {
 	switch {
 	case err != nil || g.Foreign:
 		return e, err
-	case !p.owns(g.Before):
+	case !p.observed.Owns(g.Before):
 		return e, failure.NotOwned("edit", e.Key, g.Before)
-	case p.observed[e.Key] == nil:
+	case p.observed.ByKey[e.Key] == nil:
 		return e, fmt.Errorf("%w: %s to be edited isn't in the view; take it from there", ErrMisuse, e.Key)
 	default:
 		return e, nil

@@ -124,7 +124,7 @@ func (p *pass) writeFinalizers(ctx context.Context, finalizers []string) error {
 // deleteUndesiredEffects deletes the journals of effects that aren't desired. Their finalizer keeps them until the effects are undone.
 func (p *pass) deleteUndesiredEffects(ctx context.Context) error {
 	var stale []store.Key
-	for key, obj := range p.observed {
+	for key, obj := range p.observed.ByKey {
 		if effect.Is(obj) && obj.GetDeletionTimestamp() == nil && metav1.IsControlledBy(obj, p.owner) && !p.cluster.DesiredKeys.Has(key) {
 			stale = append(stale, key)
 		}
@@ -187,7 +187,7 @@ func (p *pass) effectSteps() ([]effect.Step, error) {
 			written[i].Deleted = change.object
 		}
 	}
-	return effect.Steps(desired, p.observed, written), nil
+	return effect.Steps(desired, p.observed.ByKey, written), nil
 }
 
 // effectsHost returns the engine's part that package effect uses.
@@ -195,7 +195,7 @@ func (p *pass) effectsHost() *effect.Host {
 	return &effect.Host{
 		Controller: p.engine.name, Client: p.engine.client, Owner: p.owner, Performers: p.effects, DryRun: p.engine.dry, Now: p.engine.now,
 		Emit:  func(ev events.Event) { p.engine.emit(p.owner, ev) },
-		Wrote: func(journal store.Key) { p.wrote(controllerRevisions, journal) },
+		Wrote: func(journal store.Key) { p.observed.Wrote(controllerRevisions, journal) },
 	}
 }
 
@@ -227,7 +227,7 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 	if !isEnd || !p.isGuardedForEffects() || p.engine.dry {
 		return nil
 	}
-	for _, obj := range p.observed {
+	for _, obj := range p.observed.ByKey {
 		if effect.Is(obj) && obj.GetDeletionTimestamp() == nil && metav1.IsControlledBy(obj, p.owner) {
 			return nil
 		}

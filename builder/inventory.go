@@ -145,10 +145,10 @@ func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 		obj := &found[i]
 		if metav1.IsControlledBy(obj, p.owner) && obj.GetDeletionTimestamp() == nil {
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
-			if known := p.observed[key]; known != nil {
+			if known := p.observed.ByKey[key]; known != nil {
 				whole = append(whole, known)
 			}
-			p.observed[key] = obj
+			p.observed.ByKey[key] = obj
 			stale = append(stale, key)
 		}
 	}

@@ -115,6 +115,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		slot.Release()
 	}
 	if p.view, p.err = r.observe(ctx, p.pass, owner); p.err != nil {
+		p.err = publicError(p.err)
 		return r.endUnobserved(ctx, p.pass, owner, p.err)
 	}
 	if r.external != nil {
@@ -360,20 +361,16 @@ type pass struct {
 	owner    client.Object
 	ownerKey store.Key
 
-	observed observedChildren // the children of the kinds in listed
-	listed   map[kinds.Kind]bool
-
-	added int // created or adopted children in this pass, minus deleted ones
+	observed sources.Children
 
 	instructions // of the plan or the Builder
 
 	result Result
 
-	inventory            inventory.Inventory // as it is recorded on the owner
-	kinds                desiredKinds
-	restored             inventory.Kinds // of the children that a rollback desires instead
-	rollsBack            bool            // what a rollback restores is desired, instead of the plan's children in phases
-	listedCrossNamespace map[kinds.Kind]bool
+	inventory inventory.Inventory // as it is recorded on the owner
+	kinds     desiredKinds
+	restored  inventory.Kinds // of the children that a rollback desires instead
+	rollsBack bool            // what a rollback restores is desired, instead of the plan's children in phases
 
 	effects *effect.Performers // nil: the operator has no external effects
 
@@ -420,14 +417,17 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.Key(owner))
 	}
 	p := &pass{
-		engine: e, owner: owner, ownerKey: k.Key(owner),
-		observed: observedChildren{}, listed: map[kinds.Kind]bool{},
-		inventory: e.inventoryOf(owner),
+		engine: e, owner: owner, ownerKey: k.Key(owner), inventory: e.inventoryOf(owner),
+	}
+	proof := marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked}
+	p.observed = sources.Children{
+		Reader: e.cached(), Memory: e.memory, ByController: e.byController, CrossNamespace: e.crossNamespace,
+		Owner: owner, OwnerKey: p.ownerKey, Marks: proof, DryRun: e.dry, ByKey: map[store.Key]client.Object{},
 	}
 	p.cluster = apply.Cluster{
 		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
 		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
-		Marks: marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
+		Marks: proof,
 	}
 	return p, nil
 }
@@ -475,7 +475,7 @@ func (p *pass) decide(ctx context.Context, child *apply.Child) (*apply.Write, er
 	if err != nil {
 		return nil, err
 	}
-	observed, err := p.find(ctx, desired.Kind, desired.Key)
+	observed, err := p.observed.Find(ctx, desired.Kind, desired.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -487,7 +487,7 @@ func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	err := p.cluster.ConfirmOwner(ctx, writes, p.present)
+	err := p.cluster.ConfirmOwner(ctx, writes, p.observed.Present)
 	if err == nil {
 		err = p.cluster.WriteAll(ctx, writes)
 	}
@@ -541,26 +541,18 @@ func (p *pass) awaitDeletion(key store.Key) {
 
 // changed adds a written object to the result, and to what the engine remembers for the next pass.
 func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object) {
-	p.wrote(k, key)
-	p.countAdded(op, k, key)
+	p.observed.Changed(op, k, key)
 	if !p.engine.dry && op == events.ReasonDeleted {
 		p.engine.memory.Contests.Forget(contest.Key{Owner: p.owner.GetUID(), Child: key})
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
 }
 
-// wrote records a write for the owner.
-func (p *pass) wrote(k kinds.Kind, key store.Key) {
-	if !p.engine.dry && p.engine.isIndexed(k) {
-		p.engine.memory.Written.Add(p.owner.GetUID(), k, key)
-	}
-}
-
 // finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
 // result, so that equal passes have equal results.
 func (p *pass) finish(err error) Result {
 	if p.whole {
-		p.rememberPresent()
+		p.observed.RememberCount()
 	}
 	p.noteContests(err)
 	if p.undo != nil {

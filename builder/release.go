@@ -3,7 +3,6 @@ package builder
 import (
 	"context"
 	"errors"
-	"maps"
 	"strings"
 	"time"
 
@@ -54,7 +53,7 @@ func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error)
 	if err != nil {
 		return "", err
 	}
-	dry.observed, dry.listed, dry.listedCrossNamespace = maps.Clone(p.observed), maps.Clone(p.listed), maps.Clone(p.listedCrossNamespace)
+	dry.observed.CopyFrom(&p.observed)
 	dry.instructions = p.instructions
 	dry.edits, dry.deletes = nil, nil
 	err = publicError(dry.carryOut(ctx))

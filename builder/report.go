@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/rollout"
@@ -303,9 +304,12 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 	if err != nil {
 		return err
 	}
-	found, err := e.read(ctx, e.live, k, k.Key(owner))
-	if err != nil || found == nil || found.GetUID() != owner.GetUID() {
-		return err
+	found, err := sources.Reader{From: e.live, Kinds: e.kinds}.Get(ctx, k, k.Key(owner))
+	switch {
+	case err != nil && !apierrors.IsNotFound(err): // also for a missing kind
+		return &Error{Key: k.Key(owner), Operation: "read", cause: err}
+	case found == nil || found.GetUID() != owner.GetUID():
+		return nil
 	}
 	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.GVK.GroupKind())
 }

@@ -253,7 +253,7 @@ func (c *phasedChildren) Compare(ctx context.Context, child *phases.Child, befor
 	if err != nil {
 		return phases.Comparison{}, err
 	}
-	observed, err := c.pass.find(ctx, d.Kind, d.Key)
+	observed, err := c.pass.observed.Find(ctx, d.Kind, d.Key)
 	if err != nil {
 		return phases.Comparison{}, err
 	}
@@ -348,17 +348,17 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 	if err != nil {
 		return nil, err
 	}
-	if err := p.observeKinds(ctx, k); err != nil {
+	if err := p.observed.Observe(ctx, k); err != nil {
 		return nil, err
 	}
 	var objs []client.Object
-	for key, obj := range p.observed {
+	for key, obj := range p.observed.ByKey {
 		if key.GroupKind() != k.GVK.GroupKind() {
 			continue
 		}
 		objs = append(objs, obj)
 		if r, ok := obj.(*appsv1.ControllerRevision); ok && r.DeletionTimestamp == nil && phases.IsOwn(r, p.engine.name) {
-			delete(p.observed, key)
+			delete(p.observed.ByKey, key)
 		}
 	}
 	return objs, nil

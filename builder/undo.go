@@ -281,7 +281,7 @@ func (r *reconciler[T]) restoring(ctx context.Context, p *pass, state former.Sta
 		if err != nil {
 			return nil, cantUndo("%w", err)
 		}
-		observed, err := p.find(ctx, d.Kind, d.Key)
+		observed, err := p.observed.Find(ctx, d.Kind, d.Key)
 		if err != nil {
 			return nil, err
 		}
