@@ -11,8 +11,6 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/rollout"
-	"github.com/armature-dev/armature/store"
 )
 
 // waitForDeletion is the delay until the next pass while an object that a child needs to replace is terminating. An event may cause an
@@ -22,18 +20,14 @@ const waitForDeletion = 2 * time.Second
 // Builder collects the desired children of one owner and applies them, in one pass. Make one for each reconcile with [Engine.For], use
 // it in one goroutine, and discard it. Reconcile returns the errors of wrong calls.
 type Builder struct {
-	engine   *Engine
-	owner    client.Object
-	children []Child
-	prunes   []client.Object
-	all      bool // the builder prunes all desired kinds
-
-	rollout rollout.Options
+	engine *Engine
+	owner  client.Object
+	instructions
 }
 
 // For starts a pass over an owner, as read from the API server. Reconcile applies nothing for an owner that is terminating.
 func (e *Engine) For(owner client.Object) *Builder {
-	return &Builder{engine: e, owner: owner, children: make([]Child, 0, 16)}
+	return &Builder{engine: e, owner: owner, instructions: instructions{children: make([]Child, 0, 16), await: true}}
 }
 
 // Object adds an object to the desired children. Its kind is any kind that the client's scheme knows; an *unstructured.Unstructured
@@ -63,7 +57,7 @@ func (b *Builder) Prune(kinds ...client.Object) *Builder {
 // delete the recorded kinds, including those that it no longer knows; without it the pass fails. Read the owner through a cache that
 // sees the engine's own writes. Children from before the first call of PruneAll are found only if their kind is desired at that time.
 func (b *Builder) PruneAll() *Builder {
-	b.all = true
+	b.pruneAll = true
 	return b
 }
 
@@ -83,11 +77,6 @@ func (b *Builder) PruneAll() *Builder {
 //
 // The result is valid beside an error: it has the changes that were made before the error.
 func (b *Builder) Reconcile(ctx context.Context) (Result, error) {
-	return b.reconcile(ctx, nil)
-}
-
-// reconcile is Reconcile. A dry run collects the writes in dryWrites.
-func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*apply.Write) (Result, error) {
 	if !kinds.IsNil(b.owner) && isPaused(b.owner) {
 		return Result{paused: true}, nil
 	}
@@ -96,10 +85,7 @@ func (b *Builder) reconcile(ctx context.Context, dryWrites map[store.Key]*apply.
 	if !kinds.IsNil(b.owner) && b.owner.GetDeletionTimestamp() != nil && b.engine.inventoryOf(b.owner).IsGuarded() {
 		run = b.runAnyPass
 	}
-	res, err := run("", func(p *pass) error {
-		p.dryWrites = dryWrites
-		return p.carryOut(ctx)
-	})
+	res, err := run("", func(p *pass) error { return p.carryOut(ctx) })
 	end(err)
 	return res, err
 }
@@ -119,10 +105,10 @@ func (b *Builder) runAnyPass(scope string, do func(*pass) error) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	p.instructions = instructions{children: b.children, prunes: b.prunes, pruneAll: b.all, await: true, rollout: b.rollout}
-	err = do(p)
+	p.instructions = b.instructions
+	err = publicError(do(p))
 	res := p.finish(err)
-	if errors.Is(err, errOwnerGone) {
+	if errors.Is(err, apply.ErrOwnerGone) {
 		b.engine.Forget(b.owner, client.ObjectKeyFromObject(b.owner))
 		return Result{}, nil
 	}

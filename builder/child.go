@@ -20,6 +20,11 @@ type ChildOption interface {
 	applyToChild(*Child)
 }
 
+// childOption is an option as a function.
+type childOption func(*Child)
+
+func (f childOption) applyToChild(c *Child) { f(c) }
+
 // Want returns a desired child. The object needs a name. Default namespace: the owner's. Empty fields belong to the API server's
 // defaults and to other writers; to set a field to its zero value, use a pointer. If an earlier pass set a field and the object no
 // longer sets it, the builder removes the field from the cluster, unless another field manager has set it too. The builder doesn't

@@ -58,11 +58,7 @@ func (o AdoptOptions) applyToChild(c *Child) {
 //
 // Options about changes are [ErrMisuse] beside it: [Ignore], [HashFrom], [KeepImmutable], [RecreateImmutable], [InPhase], and former
 // managers of [Adopt].
-func CreateOnly() ChildOption { return createOnly{} }
-
-type createOnly struct{}
-
-func (createOnly) applyToChild(c *Child) { c.desired.CreateOnly = true }
+func CreateOnly() ChildOption { return childOption(func(c *Child) { c.desired.CreateOnly = true }) }
 
 // Retain keeps a child that is no longer desired, and keeps it when its owner is deleted, as a PersistentVolume's reclaim policy Retain
 // keeps the volume. Use it for data: without it, the garbage collector deletes a PersistentVolumeClaim, and so its data, with its owner.
@@ -75,11 +71,7 @@ func (createOnly) applyToChild(c *Child) { c.desired.CreateOnly = true }
 //
 // An operator watches such children with [Operator.Watches] and [Referencing], because they have no controller. Retain beside
 // [InPhase] is [ErrMisuse].
-func Retain() ChildOption { return retain{} }
-
-type retain struct{}
-
-func (retain) applyToChild(c *Child) { c.desired.Change().Retain = true }
+func Retain() ChildOption { return childOption(func(c *Child) { c.desired.Change().Retain = true }) }
 
 // Ignore leaves fields of a child to other writers, such as an autoscaler's replicas or an annotation that a tool sets. The builder
 // sends the desired value when it creates the object. Afterwards it doesn't compare, write or own the field, so that another desired
@@ -103,13 +95,11 @@ func (retain) applyToChild(c *Child) { c.desired.Change().Retain = true }
 // the fields: a path to no field has no effect.
 //
 // Paths name what server-side apply records as owned fields; see https://kubernetes.io/docs/reference/using-api/server-side-apply/.
-func Ignore(fields ...string) ChildOption { return ignored(fields) }
-
-type ignored []string
-
-func (fields ignored) applyToChild(c *Child) {
-	options := c.desired.Change()
-	options.Ignored = append(options.Ignored, fields...)
+func Ignore(fields ...string) ChildOption {
+	return childOption(func(c *Child) {
+		options := c.desired.Change()
+		options.Ignored = append(options.Ignored, fields...)
+	})
 }
 
 // HashFrom rolls the pods of a child when their configuration changes. The builder computes one digest of all arguments and sets it in
@@ -127,18 +117,14 @@ func (fields ignored) applyToChild(c *Child) {
 // DaemonSet, ReplicaSet, Job, custom resources), spec.jobTemplate.spec.template (CronJob) or template (PodTemplate). A child without
 // one is [ErrMisuse], and so is a nil argument. The template of a Job is immutable: see [RecreateImmutable].
 func HashFrom(objs ...any) ChildOption {
-	var of hashFrom
+	var of []any
 	for _, obj := range objs {
 		of = append(of, behindPointer(obj))
 	}
-	return of
-}
-
-type hashFrom []any
-
-func (of hashFrom) applyToChild(c *Child) {
-	options := c.desired.Change()
-	options.ConfigOf = append(options.ConfigOf, of...)
+	return childOption(func(c *Child) {
+		options := c.desired.Change()
+		options.ConfigOf = append(options.ConfigOf, of...)
+	})
 }
 
 // behindPointer returns a pointer to a value, because the fast hash takes pointers.
@@ -156,7 +142,7 @@ func behindPointer(value any) any {
 // changes. Immutable are the template of a Job, the selector of a Deployment, the volumeClaimTemplates of a StatefulSet. The builder emits
 // one event and makes no further request. After a restart of the process it tries the change once more, and emits the event again. Default,
 // without this option and without [RecreateImmutable]: the terminal error [ErrImmutable]. The last one of both options counts.
-func KeepImmutable() ChildOption { return immutable{keep: true} }
+func KeepImmutable() ChildOption { return onImmutable(true, nil) }
 
 // RecreateImmutable deletes a child that the API server can't change into the desired one, in the version that was observed, and creates
 // it again when it is gone. Until then it is in [Result].Pending. The data in it, such as a volume's, is lost. The option needs the
@@ -175,17 +161,15 @@ func KeepImmutable() ChildOption { return immutable{keep: true} }
 //
 // The API server decides which fields are immutable: see "kubectl explain" and, for custom resources, rules such as self == oldSelf.
 func RecreateImmutable(dependents metav1.DeletionPropagation) ChildOption {
-	return immutable{recreate: &apply.Recreate{Dependents: dependents}}
+	return onImmutable(false, &apply.Recreate{Dependents: dependents})
 }
 
-type immutable struct {
-	keep     bool
-	recreate *apply.Recreate
-}
-
-func (i immutable) applyToChild(c *Child) {
-	options := c.desired.Change()
-	options.KeepImmutable, options.Recreate = i.keep, i.recreate
+// onImmutable returns the option for a child that the API server can't change.
+func onImmutable(keep bool, recreate *apply.Recreate) ChildOption {
+	return childOption(func(c *Child) {
+		options := c.desired.Change()
+		options.KeepImmutable, options.Recreate = keep, recreate
+	})
 }
 
 // ErrImmutable is the cause of an [Error] about an existing child that can't be changed into the desired one, although the API server

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
-	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
@@ -46,35 +44,6 @@ type crossNamespace struct{}
 func (crossNamespace) applyToChild(c *Child) { c.desired.CrossNamespace = true }
 func (crossNamespace) applyToOwns(o *owns)   { o.crossNamespace = true }
 
-// isCrossNamespace reports whether an object is a cross-namespace child of the owner.
-func (p *pass) isCrossNamespace(obj client.Object) bool {
-	return p.cluster.Marks.IsCrossNamespace(obj, nil)
-}
-
-// owns reports whether the owner owns an object, in any namespace.
-func (p *pass) owns(obj client.Object) bool {
-	return metav1.IsControlledBy(obj, p.owner) || p.isCrossNamespace(obj)
-}
-
-// observeCrossNamespace reads the owner's cross-namespace children of one kind from the cache, once a pass.
-func (p *pass) observeCrossNamespace(ctx context.Context, k kinds.Kind) error {
-	if p.listedCrossNamespace[k] {
-		return nil
-	}
-	children, err := p.engine.crossNamespace.List(ctx, p.engine.client, p.cluster.Marks, k)
-	if err != nil {
-		return fmt.Errorf("observe the children of %s in other namespaces: %w", p.ownerKey, err)
-	}
-	if p.listedCrossNamespace == nil {
-		p.listedCrossNamespace = map[kinds.Kind]bool{}
-	}
-	p.listedCrossNamespace[k] = true
-	for _, obj := range children {
-		p.observed[k.Key(obj)] = obj
-	}
-	return nil
-}
-
 // finalize deletes the cross-namespace children of a terminating owner, and removes the finalizer when none are left. It reads from
 // the API server, because the cache may not show recent objects yet. Besides the recorded kinds it reads all kinds that this program
 // knows to have such children, because someone may have edited the record.
@@ -106,13 +75,13 @@ func (p *pass) deleteCrossNamespace(ctx context.Context, gk schema.GroupKind) (l
 		var present, stale []store.Key
 		for i := range found {
 			obj := &found[i]
-			if !p.isCrossNamespace(obj) {
+			if !p.observed.IsCrossNamespace(obj) {
 				continue
 			}
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
 			present = append(present, key)
 			if obj.GetDeletionTimestamp() == nil {
-				p.observed[key] = obj
+				p.observed.ByKey[key] = obj
 				stale = append(stale, key)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 )
 
@@ -28,20 +29,20 @@ func (b *Builder) Get(ctx context.Context, name string, obj client.Object, opts 
 		return fmt.Errorf("%w: an object is nil (%T)", ErrMisuse, obj)
 	}
 	obj.SetName(name)
-	return p.get(ctx, Want(obj, opts...))
+	return publicError(p.get(ctx, Want(obj, opts...)))
 }
 
 // get reads a child into the given object.
 func (p *pass) get(ctx context.Context, like Child) error {
 	_, key, err := p.cluster.KeyOf(&like.desired)
 	if err != nil {
-		return publicError(err)
+		return err
 	}
 	if err := p.engine.client.Get(ctx, key.NamespacedName(), like.desired.Object); err != nil {
 		return &Error{Key: key, Operation: "read", cause: err}
 	}
 	if !p.isChild(like, like.desired.Object) {
-		return notOwned("read", key, like.desired.Object)
+		return failure.NotOwned("read", key, like.desired.Object)
 	}
 	return nil
 }
@@ -142,9 +143,9 @@ func (b *Builder) one(
 		}
 		d, err := p.cluster.Desire(&want.desired)
 		if err != nil {
-			return publicError(err)
+			return err
 		}
-		observed, err := p.find(ctx, d.Kind, d.Key)
+		observed, err := p.observed.Find(ctx, d.Kind, d.Key)
 		if err != nil {
 			return err
 		}
@@ -156,7 +157,7 @@ func (b *Builder) one(
 		}
 		w, err := p.cluster.Compare(d, observed)
 		if err != nil {
-			return publicError(err)
+			return err
 		}
 		return p.write(ctx, []*apply.Write{w})
 	})

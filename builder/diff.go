@@ -15,12 +15,12 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
-	"github.com/armature-dev/armature/store"
 )
 
 // FieldDiff is a field that a write would change. The values of a Secret's data are hidden: they read "***".
@@ -45,9 +45,8 @@ type FieldDiff struct {
 func (b *Builder) Diff(ctx context.Context) (Result, error) {
 	dry := *b
 	dry.engine = b.engine.dryRun()
-	writes := map[store.Key]*apply.Write{}
-	res, err := dry.reconcile(ctx, writes)
-	return res, errors.Join(addFields(res, writes), err)
+	res, err := dry.Reconcile(ctx)
+	return res, errors.Join(addFields(res), err)
 }
 
 // Diff returns the result that the next pass over an owner would have, and writes nothing: see [Builder.Diff]. It calls External and the
@@ -74,33 +73,28 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	if isPaused(owner) {
 		return r.diffPaused(ctx, dry, owner)
 	}
-	p, err := dry.newPass(owner)
+	p, err := r.newOperatorPass(dry, owner)
 	if err != nil {
 		return Result{}, err
 	}
-	p.dryWrites = map[store.Key]*apply.Write{}
-	view, err := r.observe(ctx, p, owner)
+	view, err := r.observe(ctx, p.pass, owner)
 	if err != nil {
-		return Result{}, err
+		return Result{}, publicError(err)
 	}
 	plan, err := r.makePlan(ctx, owner, view.WithContext(ctx))
 	if err != nil {
 		return Result{}, err
 	}
 	p.instructions = plan.instructions()
-	carryOut := p.carryOut
-	if r.effects != nil {
-		p.effects, carryOut = r.effects, p.carryOutWithEffects
-	}
-	err = carryOut(ctx)
+	err = publicError(p.carryOut(ctx))
 	res := p.finish(err)
-	if errors.Is(err, errOwnerGone) {
+	if errors.Is(err, apply.ErrOwnerGone) {
 		return Result{}, nil
 	}
-	if held := waitsForTurn(p); held != nil {
+	if held := waitsForTurn(p.pass); held != nil {
 		res.Pending = append(res.Pending, *held)
 	}
-	if err = errors.Join(addFields(res, p.dryWrites), err); err != nil {
+	if err = errors.Join(addFields(res), err); err != nil {
 		return res, err
 	}
 	res.planWaitsFor = plan.WaitingFor
@@ -110,18 +104,18 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 }
 
 // addFields adds to the changes of a dry run the fields that differ.
-func addFields(res Result, writes map[store.Key]*apply.Write) error {
+func addFields(res Result) error {
 	for i := range res.Changes {
 		c := &res.Changes[i]
-		w := writes[c.Key]
-		if w == nil || c.Reason == events.ReasonDeleted {
+		if c.write == nil {
 			continue
 		}
-		c.Drift = w.IsDrift()
-		changes, err := w.Diff()
+		c.Drift = c.write.IsDrift()
+		changes, err := c.write.Diff()
 		if err != nil {
 			return err
 		}
+		c.write = nil // the result outlives the pass
 		for _, change := range changes {
 			c.Fields = append(c.Fields, FieldDiff(change))
 		}
@@ -283,33 +277,6 @@ func (e *Engine) dryRun() *Engine {
 	if counting, ok := inner.(telemetry.Client); ok {
 		inner = counting.Client
 	}
-	dry.client = client.NewDryRunClient(unawaited{inner})
+	dry.client = client.NewDryRunClient(sources.Unawaited(inner)) // no cache ever shows a dry run's writes
 	return &dry
-}
-
-// unawaited is a client without read-your-writes waits, because no cache ever shows a dry run's writes.
-type unawaited struct{ client.Client }
-
-func (c unawaited) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	return c.Client.Create(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
-}
-
-func (c unawaited) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	return c.Client.Patch(ctx, obj, patch, append(opts, client.DisableReadYourWritesConsistency)...)
-}
-
-func (c unawaited) SubResource(name string) client.SubResourceClient {
-	return unawaitedSubResource{c.Client.SubResource(name)}
-}
-
-type unawaitedSubResource struct{ client.SubResourceClient }
-
-func (c unawaitedSubResource) Patch(
-	ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
-) error {
-	return c.SubResourceClient.Patch(ctx, obj, patch, append(opts, client.DisableReadYourWritesConsistency)...)
-}
-
-func (c unawaited) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
-	return c.Client.Delete(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
 }

@@ -6,8 +6,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/edit"
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -47,21 +47,14 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 			edits = append(edits, e)
 		}
 	}
-	stored := make([]client.Object, len(edits))
-	var failing batch.Kinds
-	err := batch.Each(len(edits), p.engine.parallelism, func(i int) error {
-		return failing.Try(edits[i].Key, func() (err error) {
-			stored[i], err = edits[i].Send(ctx, p.engine.client, p.engine.kinds, p.engine.name)
-			return publicError(err)
-		})
-	})
+	stored, err := edit.SendAll(ctx, p.engine.client, p.engine.kinds, p.engine.name, p.engine.parallelism, edits)
 	for i, e := range edits {
 		if stored[i] == nil {
 			continue
 		}
 		if e.Scales {
-			p.wrote(e.Kind, e.Key)
-			if p.dryWrites != nil { // only the result of a dry run has it: in others the scaled object shows the change
+			p.observed.Wrote(e.Kind, e.Key)
+			if p.engine.dry { // only the result of a dry run has it: in others the scaled object shows the change
 				was, is := e.ReplicasChange()
 				fields := []FieldDiff{{Path: "spec.replicas", Old: was, New: is}}
 				p.result.Changes = append(p.result.Changes, Change{Key: e.Key, Reason: events.ReasonUpdated, Fields: fields})
@@ -69,8 +62,8 @@ func (p *pass) editGiven(ctx context.Context, given []Edit) error {
 			continue
 		}
 		p.changed(events.ReasonUpdated, e.Kind, e.Key, stored[i])
-		if p.observed[e.Key] != nil {
-			p.observed[e.Key] = stored[i] // pruning deletes the stored version
+		if p.observed.ByKey[e.Key] != nil {
+			p.observed.ByKey[e.Key] = stored[i] // pruning deletes the stored version
 		}
 	}
 	return err
@@ -86,9 +79,9 @@ func (p *pass) check(g Edit) (edit.Edit, error) {
 	switch {
 	case err != nil || g.Foreign:
 		return e, err
-	case !p.owns(g.Before):
-		return e, notOwned("edit", e.Key, g.Before)
-	case p.observed[e.Key] == nil:
+	case !p.observed.Owns(g.Before):
+		return e, failure.NotOwned("edit", e.Key, g.Before)
+	case p.observed.ByKey[e.Key] == nil:
 		return e, fmt.Errorf("%w: %s to be edited isn't in the view; take it from there", ErrMisuse, e.Key)
 	default:
 		return e, nil

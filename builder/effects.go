@@ -26,21 +26,21 @@ import (
 var controllerRevisions = kinds.Kind{GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision")}
 
 func init() {
-	effect.Option = func(d *effect.Desired) any { return ofEffect{d} }
+	effect.Option = func(d *effect.Desired) any { return asEffect(d) }
 	effect.OwnsOption = func(p effect.Performer) any {
 		return ownsOption(func(o *owns) { o.performers = append(o.performers, p) })
 	}
 }
 
-// ofEffect marks a child as the journal of an effect. The child is ready when the effect is done.
-type ofEffect struct{ *effect.Desired }
-
-func (of ofEffect) applyToChild(c *Child) {
-	c.effect = of.Desired
-	c.desired.ReadyWhen = func(obj client.Object) readiness.Status {
-		j := effect.Read(obj)
-		return readiness.Status{Ready: j.IsDone(), Message: j.Pending()}
-	}
+// asEffect marks a child as the journal of an effect. The child is ready when the effect is done.
+func asEffect(d *effect.Desired) ChildOption {
+	return childOption(func(c *Child) {
+		c.effect = d
+		c.desired.ReadyWhen = func(obj client.Object) readiness.Status {
+			j := effect.Read(obj)
+			return readiness.Status{Ready: j.IsDone(), Message: j.Pending()}
+		}
+	})
 }
 
 // checkPerformers returns the errors of a kind that is declared with performers.
@@ -99,19 +99,6 @@ func (c Child) checkEffect(performers *effect.Performers) error {
 	return nil
 }
 
-// carryOutWithEffects follows the instructions of an operator that has performers. The owner gets its finalizer before its first effect has
-// a journal. The journals are children, and effects are performed after them.
-func (p *pass) carryOutWithEffects(ctx context.Context) error {
-	if err := p.guardEffects(ctx); err != nil {
-		return err
-	}
-	err := p.carryOut(ctx)
-	if _, kept := errors.AsType[stateKept](err); kept || errors.Is(err, errOwnerGone) {
-		return err
-	}
-	return errors.Join(err, p.performEffects(ctx))
-}
-
 // guardEffects adds the finalizer to an owner that has an effect. The API server refuses it on a terminating owner, which needs none.
 func (p *pass) guardEffects(ctx context.Context) error {
 	desires := slices.ContainsFunc(p.children, func(c Child) bool { return c.effect != nil })
@@ -137,7 +124,7 @@ func (p *pass) writeFinalizers(ctx context.Context, finalizers []string) error {
 // deleteUndesiredEffects deletes the journals of effects that aren't desired. Their finalizer keeps them until the effects are undone.
 func (p *pass) deleteUndesiredEffects(ctx context.Context) error {
 	var stale []store.Key
-	for key, obj := range p.observed {
+	for key, obj := range p.observed.ByKey {
 		if effect.Is(obj) && obj.GetDeletionTimestamp() == nil && metav1.IsControlledBy(obj, p.owner) && !p.cluster.DesiredKeys.Has(key) {
 			stale = append(stale, key)
 		}
@@ -163,7 +150,7 @@ func (p *pass) performEffects(ctx context.Context) error {
 	}
 	again, err := p.effectsHost().Perform(ctx, steps)
 	if err != nil {
-		return publicError(err)
+		return err
 	}
 	if again > 0 {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(again, conflictDelay))
@@ -186,7 +173,7 @@ func (p *pass) effectSteps() ([]effect.Step, error) {
 		}
 		_, key, err := p.cluster.KeyOf(&c.desired)
 		if err != nil {
-			return nil, publicError(err)
+			return nil, err
 		}
 		if p.rollsBack && !p.cluster.DesiredKeys.Has(key) {
 			continue
@@ -200,7 +187,7 @@ func (p *pass) effectSteps() ([]effect.Step, error) {
 			written[i].Deleted = change.object
 		}
 	}
-	return effect.Steps(desired, p.observed, written), nil
+	return effect.Steps(desired, p.observed.ByKey, written), nil
 }
 
 // effectsHost returns the engine's part that package effect uses.
@@ -208,7 +195,7 @@ func (p *pass) effectsHost() *effect.Host {
 	return &effect.Host{
 		Controller: p.engine.name, Client: p.engine.client, Owner: p.owner, Performers: p.effects, DryRun: p.engine.dry, Now: p.engine.now,
 		Emit:  func(ev events.Event) { p.engine.emit(p.owner, ev) },
-		Wrote: func(journal store.Key) { p.wrote(controllerRevisions, journal) },
+		Wrote: func(journal store.Key) { p.observed.Wrote(controllerRevisions, journal) },
 	}
 }
 
@@ -240,7 +227,7 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 	if !isEnd || !p.isGuardedForEffects() || p.engine.dry {
 		return nil
 	}
-	for _, obj := range p.observed {
+	for _, obj := range p.observed.ByKey {
 		if effect.Is(obj) && obj.GetDeletionTimestamp() == nil && metav1.IsControlledBy(obj, p.owner) {
 			return nil
 		}

@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
 )
@@ -54,7 +56,7 @@ func failureReason(err error) string {
 		return events.ReasonInvalidPlan
 	case errors.Is(err, ErrNotOwned):
 		return events.ReasonNotOwned
-	case errors.As(err, new(quarantined)):
+	case errors.As(err, new(*inflight.Hold)):
 		return events.ReasonQuarantined
 	case errors.As(err, new(observationFailed)):
 		return events.ReasonObservationFailed
@@ -96,18 +98,13 @@ func (p *pass) emitCorrections(w *apply.Write) {
 	if len(w.Corrected) == 0 {
 		return
 	}
-	const shown = 3
-	var texts []string
-	for _, c := range w.Corrected[:min(shown, len(w.Corrected))] {
-		texts = append(texts, fmt.Sprintf("%s, set by the field manager %q", c.Path, c.Manager))
-	}
-	if more := len(w.Corrected) - shown; more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
-	}
+	removed := text.List("", w.Corrected, func(c fieldmanager.Removal) string {
+		return fmt.Sprintf("%s, set by the field manager %q", c.Path, c.Manager)
+	})
 	p.engine.emit(p.owner, events.Event{
 		Type: corev1.EventTypeNormal, Reason: events.ReasonDriftCorrected, Action: events.ActionApply, Related: w.Observed,
 		Note: fmt.Sprintf("Put %s %s back: removed %s, which the API server refuses beside the desired fields",
-			w.Desired.Key.Kind, w.Desired.Key.Name, strings.Join(texts, "; ")),
+			w.Desired.Key.Kind, w.Desired.Key.Name, removed),
 	})
 }
 

@@ -83,7 +83,10 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 		parallelism = limited.RequestLimit()
 	}
 	alone.engine = newEngine(c, options, clock, parallelism)
-	recorder := flight.Of(c)
+	var recorder flight.Recorder
+	if with, ok := c.(flight.Source); ok {
+		recorder = with.FlightRecorder()
+	}
 	if recorder != nil {
 		alone.engine.noteRequests()
 	}

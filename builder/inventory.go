@@ -3,7 +3,6 @@ package builder
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,13 +53,8 @@ func (e *Engine) kindsOf(children []Child, all bool) (desired desiredKinds) {
 	return desired
 }
 
-// usesInventory reports whether the owner must have an inventory.
-func (p *pass) usesInventory() bool {
-	return p.pruneAll || slices.ContainsFunc(p.children, func(c Child) bool { return c.desired.CrossNamespace })
-}
-
 // recordKinds records the kinds of the desired children on the owner, before the pass creates the first child of a kind. After a crash
-// in between, the inventory has a kind without children.
+// in between, the inventory has a kind without children. Without PruneAll and cross-namespace children there is none to record.
 func (p *pass) recordKinds(ctx context.Context, children []Child) error {
 	p.kinds = p.engine.kindsOf(children, p.pruneAll)
 	if p.inventory.Covers(p.kinds.owned, p.kinds.crossNamespace) {
@@ -151,10 +145,10 @@ func (p *pass) pruneLeftover(ctx context.Context, gk schema.GroupKind) error {
 		obj := &found[i]
 		if metav1.IsControlledBy(obj, p.owner) && obj.GetDeletionTimestamp() == nil {
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
-			if known := p.observed[key]; known != nil {
+			if known := p.observed.ByKey[key]; known != nil {
 				whole = append(whole, known)
 			}
-			p.observed[key] = obj
+			p.observed.ByKey[key] = obj
 			stale = append(stale, key)
 		}
 	}

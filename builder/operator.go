@@ -260,7 +260,8 @@ func (o *Operator[T]) newReconciler() (*reconciler[T], error) {
 			owned.kinds = append(owned.kinds, k)
 		}
 	}
-	if r.recorder = flight.Of(o.mgr); r.recorder != nil { // see package record
+	if with, ok := featureOf[flight.Source](o.mgr); ok { // see package record
+		r.recorder = with.FlightRecorder()
 		o.engine.noteRequests()
 	}
 	if named != nil {

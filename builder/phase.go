@@ -20,11 +20,7 @@ func (v View) Rollout() (rollout.Status, bool) {
 
 // InPhase puts a child in a phase, one of [rollout.Options].Phases. Default: no phase; the builder applies the child before all phases
 // and doesn't wait for its readiness.
-func InPhase(name string) ChildOption { return inPhase(name) }
-
-type inPhase string
-
-func (name inPhase) applyToChild(c *Child) { c.desired.Phase = string(name) }
+func InPhase(name string) ChildOption { return childOption(func(c *Child) { c.desired.Phase = name }) }
 
 // Rollout sets how the builder rolls out changes of the children that are [InPhase]. Default: no child is in a phase.
 func (b *Builder) Rollout(options rollout.Options) *Builder {
@@ -46,12 +42,12 @@ func checkPhases(o rollout.Options, children []Child) error {
 		if c.run != nil && c.desired.Phase == "" {
 			return c.checkRun()
 		}
-		if err := c.checkRepeated(); err != nil {
-			return err
-		}
 		phase := c.desired.Phase
 		switch {
 		case phase == "":
+		case c.run == nil && phases.RunsRepeatedly(c.desired.Object):
+			return fmt.Errorf("%w: %s is in phase %q and has spec.ttlSecondsAfterFinished: it would be deleted, put back and run again for ever; "+
+				"add RunOnce(value) to run it once for each value, or leave the TTL out", ErrMisuse, nameOf(c.desired.Object), phase)
 		case c.desired.CrossNamespace:
 			return fmt.Errorf("%w: %s is in phase %q and has CrossNamespace; a revision keeps only what its owner controls, "+
 				"so it can't be in a phase", ErrMisuse, nameOf(c.desired.Object), phase)

@@ -17,27 +17,12 @@ func (r *reconciler[T]) checkRepeated(ctx context.Context, owner T, view View, p
 		}
 		return plancheck.Existing(owner, p.checked(), view.observed.Children())
 	}
-	first := checked(plan)
-	after := func(delay time.Duration) ([]plancheck.Child, bool) {
+	return plancheck.CheckRepeated(owner, checked(plan), func(after time.Duration) ([]plancheck.Child, bool) {
 		view := view
-		view.Now = view.Now.Add(delay)
+		view.Now = view.Now.Add(after)
 		again, err := callPlan(ctx, r.plan, owner, view)
 		return checked(again), err == nil && ctx.Err() == nil
-	}
-	later, ok := after(time.Second)
-	if !ok || !plancheck.Differ(owner, first, later) {
-		return nil
-	}
-	// Something differs: because of the time, which it may, but not each second; or in any case.
-	second, ok := after(0)
-	evenLater, okLater := after(2 * time.Second)
-	if !ok || !okLater {
-		return nil
-	}
-	if err := plancheck.Repeated(owner, first, second); err != nil {
-		return err
-	}
-	return plancheck.Timeless(owner, first, later, evenLater)
+	})
 }
 
 // checked returns the parts of the children that show errors of the plan.

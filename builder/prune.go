@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/batch"
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/events"
@@ -31,14 +32,14 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 		return err
 	}
 	for _, k := range named {
-		if err := p.engine.kinds.NoteMissing(k.GVK, p.observeOwned(ctx, k)); err != nil {
+		if err := p.engine.kinds.NoteMissing(k.GVK, p.observed.ObserveControllable(ctx, k)); err != nil {
 			if kinds.IsGone(err) {
 				continue // a kind that isn't installed has no objects to prune
 			}
 			return err
 		}
 		if p.inventory.CrossNamespace.Has(k.GVK.GroupKind()) {
-			if err := p.observeCrossNamespace(ctx, k); err != nil {
+			if err := p.observed.ObserveCrossNamespace(ctx, k); err != nil {
 				return err
 			}
 		}
@@ -47,7 +48,7 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 	stale := p.cluster.DesiredKeys.Stale(p.existing(prunable))
 	slices.SortFunc(stale, store.Compare) // equal passes write in the same order
 	if p.undo != nil {
-		if err := p.keepDeleted(ctx, p.observedOf(stale)); err != nil {
+		if err := p.keepDeleted(ctx, p.observed.Of(stale)); err != nil {
 			return err
 		}
 	}
@@ -60,33 +61,12 @@ func (p *pass) prune(ctx context.Context, objs []client.Object) error {
 // existing returns the keys of the owner's children of some kinds, except terminating ones.
 func (p *pass) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
 	return func(yield func(store.Key) bool) {
-		for key, obj := range p.observed {
+		for key, obj := range p.observed.ByKey {
 			if kinds[key.GroupKind()] && obj.GetDeletionTimestamp() == nil && !p.isRecord(obj) && !yield(key) {
 				return
 			}
 		}
 	}
-}
-
-// observedOf returns the observed objects of keys.
-func (p *pass) observedOf(keys []store.Key) []client.Object {
-	objs := make([]client.Object, 0, len(keys))
-	for _, key := range keys {
-		objs = append(objs, p.observed[key])
-	}
-	return objs
-}
-
-// observeOwned reads the owner's children of a kind, if an owner can control objects of the kind.
-func (p *pass) observeOwned(ctx context.Context, k kinds.Kind) error {
-	like, err := p.engine.kinds.Empty(k)
-	if err != nil {
-		return err
-	}
-	if namespaced, err := p.engine.kinds.IsNamespaced(k, like); err != nil || (!namespaced && p.owner.GetNamespace() != "") {
-		return err
-	}
-	return p.observeKinds(ctx, k)
 }
 
 // kindsToPrune returns the named kinds, and with pruneAll those of the desired children.
@@ -116,14 +96,14 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 			return err
 		}
 		key := k.Key(obj)
-		if !p.owns(obj) {
-			return notOwned("delete", key, obj)
+		if !p.observed.Owns(obj) {
+			return failure.NotOwned("delete", key, obj)
 		}
 		if obj.GetUID() == "" || obj.GetResourceVersion() == "" {
 			return fmt.Errorf("%w: %s to be deleted has no UID or resource version; take it from the view", ErrMisuse, key)
 		}
 		if obj.GetDeletionTimestamp() == nil {
-			p.observed[key] = obj
+			p.observed.ByKey[key] = obj
 			keys = append(keys, key)
 		}
 	}
@@ -139,16 +119,16 @@ func (p *pass) deleteAll(ctx context.Context, keys []store.Key) error {
 	var failing batch.Kinds
 	err := batch.Each(len(keys), p.engine.parallelism, func(i int) error {
 		return failing.Try(keys[i], func() (err error) {
-			done[i], err = p.engine.delete(ctx, keys[i], p.observed[keys[i]])
+			done[i], err = p.engine.delete(ctx, keys[i], p.observed.ByKey[keys[i]])
 			return err
 		})
 	})
 	for i, key := range keys {
 		if done[i] {
-			k, kindErr := p.engine.kinds.Of(p.observed[key])
+			k, kindErr := p.engine.kinds.Of(p.observed.ByKey[key])
 			err = errors.Join(err, kindErr)
-			p.changed(events.ReasonDeleted, k, key, p.observed[key])
-			delete(p.observed, key)
+			p.changed(events.ReasonDeleted, k, key, p.observed.ByKey[key])
+			delete(p.observed.ByKey, key)
 		}
 	}
 	return err

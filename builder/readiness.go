@@ -36,12 +36,8 @@ func undecided(obj client.Object, now time.Time) time.Duration {
 // To extend the rules, call [readiness.Of] in the function. For example, a StatefulSet never reports a failure in its status; a plan
 // that observes crashing pods can.
 func ReadyWhen(ready func(child client.Object) readiness.Status) ChildOption {
-	return readyWhen(ready)
+	return childOption(func(c *Child) { c.desired.ReadyWhen = ready })
 }
-
-type readyWhen func(client.Object) readiness.Status
-
-func (f readyWhen) applyToChild(c *Child) { c.desired.ReadyWhen = f }
 
 // evaluate records a child that isn't ready, if the pass checks readiness. For a child that could not be applied, the pass reports the
 // error.

@@ -99,7 +99,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return r.quarantine(ctx, owner, hold)
 	}
 	defer running.End()
-	p, err := r.newOperatorPass(owner)
+	p, err := r.newOperatorPass(r.engine, owner)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
@@ -115,6 +115,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		slot.Release()
 	}
 	if p.view, p.err = r.observe(ctx, p.pass, owner); p.err != nil {
+		p.err = publicError(p.err)
 		return r.endUnobserved(ctx, p.pass, owner, p.err)
 	}
 	if r.external != nil {
@@ -151,11 +152,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	// Apply, change and prune. A terminating owner needs no plan for that.
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil {
-		carryOut := p.carryOut
-		if r.effects != nil {
-			p.effects, carryOut = r.effects, p.carryOutWithEffects
-		}
-		doErr = errors.Join(planErr, carryOut(ctx))
+		doErr = publicError(errors.Join(planErr, p.carryOut(ctx)))
 	}
 	if r.byName != nil {
 		r.learnByName(p.pass, doErr)
@@ -166,7 +163,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	p.result.planWaitsFor = plan.WaitingFor
 	res := p.finish(doErr)
 	switch {
-	case errors.Is(doErr, errOwnerGone):
+	case errors.Is(doErr, apply.ErrOwnerGone):
 		return reconcile.Result{}, nil
 	case doErr != nil && ctx.Err() != nil: // the manager stops, which is no failure of the owner
 		r.engine.emitResult(owner, "", res, nil)
@@ -246,9 +243,25 @@ type instructions struct {
 	rollout  rollout.Options
 }
 
-// carryOut follows the instructions in order: record the kinds, apply, edit, delete, prune. It stops after an error. It doesn't
-// call a feature that isn't used (the inventory, phases, cross-namespace children).
+// carryOut follows the instructions. Of an operator with performers it then performs the effects: the owner gets its finalizer before its
+// first effect has a journal, and the journals are children.
 func (p *pass) carryOut(ctx context.Context) error {
+	if p.effects == nil {
+		return p.carryOutChildren(ctx)
+	}
+	if err := p.guardEffects(ctx); err != nil {
+		return err
+	}
+	err := p.carryOutChildren(ctx)
+	if _, kept := errors.AsType[stateKept](err); kept || errors.Is(err, apply.ErrOwnerGone) {
+		return err
+	}
+	return errors.Join(err, p.performEffects(ctx))
+}
+
+// carryOutChildren follows the instructions in order: record the kinds, apply, edit, delete, prune. It stops after an error. It doesn't
+// call a feature that isn't used (phases, cross-namespace children), or the feature returns at once (the inventory).
+func (p *pass) carryOutChildren(ctx context.Context) error {
 	if p.owner.GetDeletionTimestamp() != nil {
 		if !p.inventory.IsGuarded() {
 			return nil // the garbage collector deletes the children
@@ -256,10 +269,8 @@ func (p *pass) carryOut(ctx context.Context) error {
 		return p.finalize(ctx, p.children)
 	}
 	p.whole = true
-	if p.usesInventory() {
-		if err := p.recordKinds(ctx, p.children); err != nil {
-			return err
-		}
+	if err := p.recordKinds(ctx, p.children); err != nil {
+		return err
 	}
 	applyAll := p.applyTogether
 	if usesPhases(p.rollout, p.children) {
@@ -350,50 +361,47 @@ type pass struct {
 	owner    client.Object
 	ownerKey store.Key
 
-	observed observedChildren // the children of the kinds in listed
-	listed   map[kinds.Kind]bool
-
-	confirmed bool // the API server has the owner
-	gone      bool // the owner is deleted
-	added     int  // created or adopted children in this pass, minus deleted ones
+	observed sources.Children
 
 	instructions // of the plan or the Builder
 
 	result Result
 
-	inventory            inventory.Inventory // as it is recorded on the owner
-	kinds                desiredKinds
-	restored             inventory.Kinds // of the children that a rollback desires instead
-	rollsBack            bool            // what a rollback restores is desired, instead of the plan's children in phases
-	listedCrossNamespace map[kinds.Kind]bool
+	inventory inventory.Inventory // as it is recorded on the owner
+	kinds     desiredKinds
+	restored  inventory.Kinds // of the children that a rollback desires instead
+	rollsBack bool            // what a rollback restores is desired, instead of the plan's children in phases
 
 	effects *effect.Performers // nil: the operator has no external effects
 
 	undo   *former.Settings // nil: the pass keeps no former state
 	whole  bool             // the pass is over all children, not over some
 	pruned bool             // the pass came to its end
-
-	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
-	requests  flight.Requests            // of a recorded pass
 }
 
 // operatorPass is a pass of an operator: besides the pass, what its plan saw and decided.
 type operatorPass[T client.Object] struct {
 	*pass
 
-	view    View
-	plan    *Plan[T] // nil before the plan
-	planErr error    // why the plan is invalid
-	err     error    // of the whole pass
+	view     View
+	plan     *Plan[T]        // nil before the plan
+	planErr  error           // why the plan is invalid
+	err      error           // of the whole pass
+	requests flight.Requests // of a recorded pass
 }
 
-// newOperatorPass starts a pass of the operator over an owner.
-func (r *reconciler[T]) newOperatorPass(owner T) (*operatorPass[T], error) {
-	p, err := r.engine.newPass(owner)
-	if err == nil && r.former != nil {
-		p.keepFormers(r.former)
+// newOperatorPass starts a pass of the operator over an owner, on its engine or on a copy for dry runs. An owner without conditions has no
+// undo, because the name of the former state would have no record.
+func (r *reconciler[T]) newOperatorPass(e *Engine, owner T) (*operatorPass[T], error) {
+	p, err := e.newPass(owner)
+	if err != nil {
+		return nil, err
 	}
-	return &operatorPass[T]{pass: p}, err
+	p.effects = r.effects
+	if _, conditioned := any(owner).(Conditioned); conditioned && !e.dry {
+		p.undo = r.former
+	}
+	return &operatorPass[T]{pass: p}, nil
 }
 
 // newPass starts a pass over an owner as it was read.
@@ -409,14 +417,17 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.Key(owner))
 	}
 	p := &pass{
-		engine: e, owner: owner, ownerKey: k.Key(owner),
-		observed: observedChildren{}, listed: map[kinds.Kind]bool{},
-		inventory: e.inventoryOf(owner),
+		engine: e, owner: owner, ownerKey: k.Key(owner), inventory: e.inventoryOf(owner),
+	}
+	proof := marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked}
+	p.observed = sources.Children{
+		Reader: e.cached(), Memory: e.memory, ByController: e.byController, CrossNamespace: e.crossNamespace,
+		Owner: owner, OwnerKey: p.ownerKey, Marks: proof, DryRun: e.dry, ByKey: map[store.Key]client.Object{},
 	}
 	p.cluster = apply.Cluster{
-		Client: e.client, Live: e.live, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
+		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
 		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
-		Marks: marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
+		Marks: proof,
 	}
 	return p, nil
 }
@@ -426,12 +437,12 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
 	necessary, others, err := p.decideAll(ctx, children)
 	if errors.Is(err, ErrMisuse) {
-		return false, publicError(err)
+		return false, err
 	}
 	if keepErr := p.keepChanged(ctx, necessary); keepErr != nil {
-		return false, errors.Join(publicError(err), keepErr)
+		return false, errors.Join(err, keepErr)
 	}
-	err = errors.Join(publicError(err), p.write(ctx, necessary))
+	err = errors.Join(err, p.write(ctx, necessary))
 	for _, w := range others {
 		p.record(w)
 	}
@@ -464,7 +475,7 @@ func (p *pass) decide(ctx context.Context, child *apply.Child) (*apply.Write, er
 	if err != nil {
 		return nil, err
 	}
-	observed, err := p.find(ctx, desired.Kind, desired.Key)
+	observed, err := p.observed.Find(ctx, desired.Kind, desired.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -476,14 +487,14 @@ func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	err := p.confirmOwner(ctx, writes)
+	err := p.cluster.ConfirmOwner(ctx, writes, p.observed.Present)
 	if err == nil {
 		err = p.cluster.WriteAll(ctx, writes)
 	}
 	for _, w := range writes {
 		p.record(w)
 	}
-	return publicError(err)
+	return err
 }
 
 // record adds the outcome of a child to the result: whether it was written or is waited for, and whether it is ready.
@@ -496,9 +507,10 @@ func (p *pass) record(w *apply.Write) {
 	switch {
 	case w.Operation != "":
 		p.changed(w.Operation, w.Desired.Kind, key, w.Stored)
-		p.result.Changes[len(p.result.Changes)-1].left = w.Left
-		if p.dryWrites != nil {
-			p.dryWrites[key] = w
+		change := &p.result.Changes[len(p.result.Changes)-1]
+		change.left = w.Left
+		if p.engine.dry {
+			change.write = w
 		}
 		if w.Operation == events.ReasonRecreating {
 			p.awaitDeletion(key)
@@ -529,26 +541,18 @@ func (p *pass) awaitDeletion(key store.Key) {
 
 // changed adds a written object to the result, and to what the engine remembers for the next pass.
 func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object) {
-	p.wrote(k, key)
-	p.countAdded(op, k, key)
+	p.observed.Changed(op, k, key)
 	if !p.engine.dry && op == events.ReasonDeleted {
 		p.engine.memory.Contests.Forget(contest.Key{Owner: p.owner.GetUID(), Child: key})
 	}
 	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
 }
 
-// wrote records a write for the owner.
-func (p *pass) wrote(k kinds.Kind, key store.Key) {
-	if !p.engine.dry && p.engine.isIndexed(k) {
-		p.engine.memory.Written.Add(p.owner.GetUID(), k, key)
-	}
-}
-
 // finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
 // result, so that equal passes have equal results.
 func (p *pass) finish(err error) Result {
 	if p.whole {
-		p.rememberPresent()
+		p.observed.RememberCount()
 	}
 	p.noteContests(err)
 	if p.undo != nil {

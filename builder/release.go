@@ -3,7 +3,6 @@ package builder
 import (
 	"context"
 	"errors"
-	"maps"
 	"strings"
 	"time"
 
@@ -54,16 +53,15 @@ func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error)
 	if err != nil {
 		return "", err
 	}
-	dry.observed, dry.listed, dry.listedCrossNamespace = maps.Clone(p.observed), maps.Clone(p.listed), maps.Clone(p.listedCrossNamespace)
-	dry.dryWrites = map[store.Key]*apply.Write{}
+	dry.observed.CopyFrom(&p.observed)
 	dry.instructions = p.instructions
 	dry.edits, dry.deletes = nil, nil
-	err = dry.carryOut(ctx)
-	if errors.Is(err, errOwnerGone) {
+	err = publicError(dry.carryOut(ctx))
+	if errors.Is(err, apply.ErrOwnerGone) {
 		return "", nil
 	}
 	res := dry.finish(err)
-	if fieldsErr := addFields(res, dry.dryWrites); fieldsErr != nil {
+	if fieldsErr := addFields(res); fieldsErr != nil {
 		return "", fieldsErr
 	}
 	var all []string

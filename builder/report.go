@@ -16,6 +16,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/rollout"
@@ -34,26 +35,21 @@ func (e *Engine) emitResult(owner client.Object, scope string, res Result, err e
 	e.emitChanges(owner, res.Changes)
 	e.emitChanges(owner, res.kept)
 	e.emitContests(owner, res.begun, res.ended)
-	key := memory.Call{Owner: owner.GetUID(), Scope: scope}
-	switch {
-	case err == nil:
-		e.memory.Failures.Forget(key)
-	case isConflict(err):
-	default:
-		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
-			e.emit(owner, ev)
-		}
-	}
+	e.emitFailure(owner, scope, err, !isConflict(err))
 }
 
 // emitStatusFailure emits an event about a status that can't be written until the program or the CRD changes, because no condition can
 // report it.
 func (e *Engine) emitStatusFailure(owner client.Object, err error) {
-	key := memory.Call{Owner: owner.GetUID(), Scope: "status"}
-	switch {
-	case err == nil:
+	e.emitFailure(owner, "status", err, IsTerminal(err))
+}
+
+// emitFailure emits an event about an error that is reported, unless it is the last one reported for the scope.
+func (e *Engine) emitFailure(owner client.Object, scope string, err error, isReported bool) {
+	key := memory.Call{Owner: owner.GetUID(), Scope: scope}
+	if err == nil {
 		e.memory.Failures.Forget(key)
-	case IsTerminal(err):
+	} else if isReported {
 		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
 			e.emit(owner, ev)
 		}
@@ -308,9 +304,12 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 	if err != nil {
 		return err
 	}
-	found, err := e.read(ctx, e.live, k, k.Key(owner))
-	if err != nil || found == nil || found.GetUID() != owner.GetUID() {
-		return err
+	found, err := sources.Reader{From: e.live, Kinds: e.kinds}.Get(ctx, k, k.Key(owner))
+	switch {
+	case err != nil && !apierrors.IsNotFound(err): // also for a missing kind
+		return &Error{Key: k.Key(owner), Operation: "read", cause: err}
+	case found == nil || found.GetUID() != owner.GetUID():
+		return nil
 	}
 	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.GVK.GroupKind())
 }

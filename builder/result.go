@@ -38,6 +38,7 @@ type Change struct {
 
 	object client.Object      // as the server returned it, for events
 	left   []apply.FieldsLeft // fields that stay in it and aren't desired
+	write  *apply.Write       // of a dry run, until the fields are added
 }
 
 // Result is what a pass did, or what [Builder.Diff] says that a pass would do. The Builder keeps no reference to it.

@@ -52,7 +52,6 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	}
 	plan.Blocked = freeErr
 	res, err := phases.Run(ctx, plan, p.rolloutHost(), c)
-	err = publicError(err)
 	p.addRollout(res, err)
 	p.desireRolledOut(free, res)
 	err = errors.Join(freeErr, err)
@@ -166,7 +165,7 @@ func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 	}
 	var err error
 	plan.Hash, err = c.hash()
-	return plan, publicError(errors.Join(append(errs, err)...)) // after an error the desired revision isn't known
+	return plan, errors.Join(append(errs, err)...) // after an error the desired revision isn't known
 }
 
 // desire adds a child to the desired objects. For a RunOnce child it adds the Job of its value.
@@ -234,7 +233,7 @@ func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 			continue
 		}
 		if err := d.Stamp(&c.pass.cluster); err != nil {
-			return nil, publicError(err)
+			return nil, err
 		}
 		child := d.Snapshot()
 		if !child.IsSecret() {
@@ -252,9 +251,9 @@ func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 func (c *phasedChildren) Compare(ctx context.Context, child *phases.Child, before *revision.Child) (phases.Comparison, error) {
 	d, err := c.asDesired(child, before)
 	if err != nil {
-		return phases.Comparison{}, publicError(err)
+		return phases.Comparison{}, err
 	}
-	observed, err := c.pass.find(ctx, d.Kind, d.Key)
+	observed, err := c.pass.observed.Find(ctx, d.Kind, d.Key)
 	if err != nil {
 		return phases.Comparison{}, err
 	}
@@ -267,7 +266,7 @@ func (c *phasedChildren) Compare(ctx context.Context, child *phases.Child, befor
 	}
 	result := phases.Comparison{Key: d.Key, Object: observed, Desired: d.Digest, Observed: apply.DigestOf(observed)}
 	if err != nil {
-		return result, publicError(err)
+		return result, err
 	}
 	result.Number, result.Creates, result.Changes = len(c.writes), w.Action == apply.Create, w.Action == apply.Apply
 	c.writes = append(c.writes, w)
@@ -349,17 +348,17 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 	if err != nil {
 		return nil, err
 	}
-	if err := p.observeKinds(ctx, k); err != nil {
+	if err := p.observed.Observe(ctx, k); err != nil {
 		return nil, err
 	}
 	var objs []client.Object
-	for key, obj := range p.observed {
+	for key, obj := range p.observed.ByKey {
 		if key.GroupKind() != k.GVK.GroupKind() {
 			continue
 		}
 		objs = append(objs, obj)
 		if r, ok := obj.(*appsv1.ControllerRevision); ok && r.DeletionTimestamp == nil && phases.IsOwn(r, p.engine.name) {
-			delete(p.observed, key)
+			delete(p.observed.ByKey, key)
 		}
 	}
 	return objs, nil

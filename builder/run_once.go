@@ -4,17 +4,9 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/phases"
-	"github.com/armature-dev/armature/builder/internal/revision"
-	"github.com/armature-dev/armature/builder/internal/text"
-	"github.com/armature-dev/armature/builder/readiness"
-	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // RunOnce runs a Job to success once for each value, and never again for that value. Use it for migrations and other steps that must
@@ -47,11 +39,9 @@ import (
 // To run a value again, delete the ControllerRevision of the record, or edit its annotation. If the annotation isn't valid JSON, the
 // pass fails with a terminal error (see [IsTerminal]) that names the record, and nothing runs until someone repairs or deletes it.
 // Other options about the retention or update of a child are [ErrMisuse] beside it.
-func RunOnce(value string) ChildOption { return runOnce(value) }
-
-type runOnce string
-
-func (value runOnce) applyToChild(c *Child) { c.run = &phases.JobRun{Value: string(value)} }
+func RunOnce(value string) ChildOption {
+	return childOption(func(c *Child) { c.run = &phases.JobRun{Value: value} })
+}
 
 // checkRun returns the errors of a RunOnce child.
 func (c Child) checkRun() error {
@@ -79,62 +69,10 @@ func (c Child) asRun() (Child, error) {
 	if err := c.checkRun(); err != nil {
 		return c, err
 	}
-	job := c.desired.Object.(*batchv1.Job).DeepCopy()
-	run := phases.JobRun{Value: c.run.Value, Child: job.Name, TTL: job.Spec.TTLSecondsAfterFinished}
-	if run.Value == "" {
-		fields, err := payload.Of(job, batchv1.SchemeGroupVersion.WithKind("Job"))
-		if err != nil {
-			return c, fmt.Errorf("%w: %w", ErrMisuse, err)
-		}
-		spec, _ := fields["spec"].(map[string]any)
-		template, _ := spec["template"].(map[string]any)
-		if run.Value, err = payload.Digest(template); err != nil {
-			return c, fmt.Errorf("%w: %w", ErrMisuse, err)
-		}
-	}
-	run.ID = revision.RunID(run.Child, run.Value)
-	mark, err := revision.Mark{Child: run.Child, Value: run.Shown(), ID: run.ID}.Text()
+	job, run, err := phases.RunOf(c.desired.Object.(*batchv1.Job), c.run.Value)
 	if err != nil {
-		return c, fmt.Errorf("%w: %w", ErrMisuse, err)
+		return c, err
 	}
-	job.Name = revision.JobName(job.Name, run.ID)
-	payload.SetAnnotation(job, wellknown.AnnotationRunOnce, mark)
-	job.Spec.TTLSecondsAfterFinished = nil
-	c.desired.Object, c.desired.CreateOnly, c.run = job, true, &run
-	c.desired.ReadyWhen = func(obj client.Object) readiness.Status { return readinessOfRun(&run, obj) }
+	c.desired.Object, c.desired.CreateOnly, c.desired.ReadyWhen, c.run = job, true, run.Readiness, run
 	return c, nil
-}
-
-// readinessOfRun extends the readiness of a Job: the Job is ready only when its success is recorded.
-func readinessOfRun(run *phases.JobRun, obj client.Object) readiness.Status {
-	own := readiness.Of(obj)
-	switch {
-	case own.Ready:
-		return readiness.Status{Message: fmt.Sprintf("has run for the value %q, which is not on record yet", run.Shown())}
-	case own.Failed:
-		return readiness.Status{Failed: true, Message: fmt.Sprintf("the run for the value %q failed: %s; delete this Job to run it again",
-			run.Shown(), text.Shorten(own.Message, text.MaxMessage/2))}
-	}
-	return own
-}
-
-// checkRepeated refuses a Job in a phase that would run repeatedly: its TTL deletes it, and the next pass would recreate it.
-func (c Child) checkRepeated() error {
-	if c.run != nil || c.desired.Phase == "" {
-		return nil
-	}
-	ttl := false
-	switch obj := c.desired.Object.(type) {
-	case *batchv1.Job:
-		ttl = obj.Spec.TTLSecondsAfterFinished != nil
-	case *unstructured.Unstructured:
-		if obj.GetKind() == "Job" && inventory.GroupOf(obj.GetAPIVersion()) == batchv1.GroupName {
-			_, ttl, _ = unstructured.NestedFieldNoCopy(obj.Object, "spec", "ttlSecondsAfterFinished")
-		}
-	}
-	if !ttl {
-		return nil
-	}
-	return fmt.Errorf("%w: %s is in phase %q and has spec.ttlSecondsAfterFinished: it would be deleted, put back and run again for ever; "+
-		"add RunOnce(value) to run it once for each value, or leave the TTL out", ErrMisuse, nameOf(c.desired.Object), c.desired.Phase)
 }

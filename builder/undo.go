@@ -31,14 +31,6 @@ func (stateKept) Error() string {
 	return "the former state of the children is kept; the next pass changes them"
 }
 
-// keepFormers lets the pass keep the state of children before it disrupts them. An owner without conditions has no undo, because the
-// name of the state would have no record.
-func (p *pass) keepFormers(settings *former.Settings) {
-	if _, conditioned := p.owner.(Conditioned); conditioned {
-		p.undo = settings
-	}
-}
-
 // isCarriedOut reports whether an earlier pass of this process has carried out the owner's spec to its end. What the plan deletes or
 // scales down since then answers to what it has observed, and not to the spec or the program.
 func (p *pass) isCarriedOut() bool {
@@ -81,7 +73,7 @@ func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
 	for _, w := range writes {
 		child, how, err := p.cluster.Former(w)
 		if err != nil {
-			return publicError(err)
+			return err
 		}
 		if child == nil {
 			continue
@@ -108,7 +100,7 @@ func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
 		}
 		child, err := p.cluster.FormerOfDeleted(k, obj)
 		if err != nil {
-			return publicError(err)
+			return err
 		}
 		if child != nil {
 			children = append(children, *child)
@@ -129,7 +121,7 @@ func (p *pass) keep(ctx context.Context, children []former.Child) error {
 	named := undoableIn(*p.owner.(Conditioned).Conditions())
 	name, err := p.formers().Keep(ctx, named, p.isQuiet(), state)
 	if err != nil || name == "" {
-		return publicError(err)
+		return err
 	}
 	p.engine.memory.Steady.Remove(p.owner.GetUID())
 	return stateKept(name)
@@ -261,6 +253,7 @@ func (r *reconciler[T]) restore(ctx context.Context, owner T, name string) error
 	if err == nil {
 		err = p.write(ctx, writes)
 	}
+	err = publicError(err)
 	res := p.finish(err)
 	r.engine.emitResult(owner, "", res, err)
 	if err == nil && len(res.waiting()) > 0 {
@@ -288,13 +281,13 @@ func (r *reconciler[T]) restoring(ctx context.Context, p *pass, state former.Sta
 		if err != nil {
 			return nil, cantUndo("%w", err)
 		}
-		observed, err := p.find(ctx, d.Kind, d.Key)
+		observed, err := p.observed.Find(ctx, d.Kind, d.Key)
 		if err != nil {
 			return nil, err
 		}
 		w, err := p.cluster.Compare(d, observed)
 		if err != nil {
-			return nil, publicError(err)
+			return nil, err
 		}
 		writes = append(writes, w)
 	}

@@ -86,7 +86,7 @@ func (r *Record) Close() error {
 	return err
 }
 
-// Hold is the reason why a pass must wait.
+// Hold is the reason why a pass must wait. As an error it is for the owner of a suspect.
 type Hold struct {
 	// Until is the end of the wait.
 	Until time.Time
@@ -94,6 +94,17 @@ type Hold struct {
 	// only waits for another suspect's.
 	Ends int
 	Last time.Time
+}
+
+// Error returns what has happened, and what someone can do.
+func (h *Hold) Error() string {
+	times := "once"
+	if h.Ends > 1 {
+		times = fmt.Sprintf("%d times", h.Ends)
+	}
+	return fmt.Sprintf("the manager ended unexpectedly %s while it worked on this object, last before %s; it is tried again at %s. "+
+		"If it happens again, make the object smaller or delete it, or give the manager more memory",
+		times, h.Last.UTC().Format(time.RFC3339), h.Until.UTC().Format(time.RFC3339))
 }
 
 // Running is a recorded pass. The zero value has no record.
