@@ -14,10 +14,11 @@ import (
 // annotation by which it keeps CRDs, and can make the namespace itself.
 func TestChartAndBasesAreTheSame(t *testing.T) {
 	for base, values := range map[string][]string{
-		"../../config/default":     nil,
-		"../../config/options/all": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
-		"testdata/namespaced":      {`watchNamespaces=["team-a","team-b"]`},
-		"testdata/shard":           {`selector="api.practice.com/shard=a"`},
+		"../../config/default":                nil,
+		"../../config/options/all":            {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
+		"testdata/namespaced":                 {`watchNamespaces=["team-a","team-b"]`},
+		"testdata/shard":                      {`selector="api.practice.com/shard=a"`},
+		"testdata/webhook-and-network-policy": {`networkPolicy.enabled=true`, `webhook.enabled=true`},
 		"../../config/options/all-cert-manager": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`,
 			`webhook={"enabled":true,"certificate":{"source":"cert-manager"}}`},
 	} {
