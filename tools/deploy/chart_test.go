@@ -184,6 +184,16 @@ func TestClientsOfTheWebhook(t *testing.T) {
 	}
 }
 
+// Without leader election only one manager may work at a time, also during an upgrade.
+func TestAnUpgradeWithoutLeaderElectionStopsTheFormerManagerFirst(t *testing.T) {
+	strategy := func(values ...string) any {
+		return at(chartWith(t, values...)["Deployment armature-system/armature"], "spec", "strategy")
+	}
+	assert.Equal(t, object{"type": "Recreate"}, strategy(`leaderElection.enabled=false`, `replicas=1`))
+	// Otherwise a server-side apply, which is Helm 4's, would leave rollingUpdate beside Recreate, and the API server refuses that.
+	assert.NotNil(t, at(strategy(), "rollingUpdate"))
+}
+
 // The notes say which ports are open to all pods.
 func TestNotes(t *testing.T) {
 	notes := func(values ...string) string {
