@@ -194,6 +194,20 @@ func TestAnUpgradeWithoutLeaderElectionStopsTheFormerManagerFirst(t *testing.T) 
 	assert.NotNil(t, at(strategy(), "rollingUpdate"))
 }
 
+// The API server sends reviews to a terminating pod until the proxies have learned of it.
+func TestATerminatingPodStillAnswersReviews(t *testing.T) {
+	pod := func(values ...string) (lifecycle, grace any) {
+		all := chartWith(t, values...)
+		return container(t, all)["lifecycle"], at(all["Deployment armature-system/armature"], "spec", "template", "spec", "terminationGracePeriodSeconds")
+	}
+	lifecycle, grace := pod()
+	assert.Nil(t, lifecycle)
+	assert.EqualValues(t, 30, grace)
+	lifecycle, grace = pod(`webhook.enabled=true`)
+	assert.Equal(t, object{"preStop": object{"sleep": object{"seconds": 5.0}}}, lifecycle)
+	assert.EqualValues(t, 35, grace)
+}
+
 // The notes say which ports are open to all pods.
 func TestNotes(t *testing.T) {
 	notes := func(values ...string) string {
