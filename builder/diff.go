@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
-	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/disruption"
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/internal/turns"
@@ -123,7 +121,7 @@ func (r *reconciler[T]) diffOwner(ctx context.Context, dry *Engine, owner T, pla
 	}
 	after = withConditions(after, func(conditions *[]metav1.Condition) {
 		turns.MarkOf(*any(owner).(Conditioned).Conditions()).Set(conditions, owner.GetGeneration(), now)
-		keepUndoable(conditions, owner)
+		former.KeepName(conditions, *any(owner).(Conditioned).Conditions())
 	})
 	changes, err := dry.diffStatus(ctx, owner, after)
 	if err != nil || !plan.DeleteOwner || owner.GetDeletionTimestamp() != nil {
@@ -173,31 +171,14 @@ func (e *Engine) diffStatus(ctx context.Context, owner, after client.Object) ([]
 	return []Change{{Key: k.Key(owner), Reason: events.ReasonUpdated, Fields: fields}}, err
 }
 
-// statusDiff returns the fields in which two statuses differ, without times that replace times and without the transition times of
-// conditions: they follow from the other fields, or say that nothing else has changed.
+// statusDiff returns the fields in which two statuses differ.
 func statusDiff(before, after client.Object) ([]FieldDiff, error) {
-	was, errWas := status.Fields(before)
-	is, errIs := status.Fields(after)
-	if err := errors.Join(errWas, errIs); err != nil {
-		return nil, err
-	}
-	changes := slices.DeleteFunc(delta.Between(was, is), func(c delta.Change) bool {
-		return isTime(c.Old) && isTime(c.New) || strings.HasSuffix(c.Path, "].lastTransitionTime")
-	})
+	changes, err := status.Diff(before, after)
 	var fields []FieldDiff
 	for _, c := range changes {
 		fields = append(fields, FieldDiff{Path: c.Path, Old: c.Old, New: c.New})
 	}
-	return fields, nil
-}
-
-func isTime(value any) bool {
-	text, ok := value.(string)
-	if !ok {
-		return false
-	}
-	_, err := time.Parse(time.RFC3339, text)
-	return err == nil
+	return fields, err
 }
 
 // disruption returns what the plan of a pass would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass

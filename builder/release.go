@@ -127,21 +127,10 @@ func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T
 	return 0, nil
 }
 
-// emitTurn emits an event when an owner begins to wait, begins its turn, ends it, or halts the roll-out.
+// emitTurn emits an event when an owner's part in the roll-out changes.
 func (r *reconciler[T]) emitTurn(owner T, was turns.Mark, t *turns.Turn) {
-	if t.Mark.Reason == was.Reason && t.Mark.ID == was.ID {
-		return
-	}
-	switch t.Mark.Reason {
-	case events.ReasonWaitingForTurn:
-		r.engine.emit(owner, events.Normal(t.Mark.Reason, "a new build of the operator disrupts this object: "+t.Mark.Why+
-			"; it waits for its turn in the roll-out "+t.Mark.ID))
-	case events.ReasonReleasing:
-		r.engine.emit(owner, events.Normal(t.Mark.Reason, "its turn in the roll-out "+t.Mark.ID+" begins"))
-	case events.ReasonReleased:
-		r.engine.emit(owner, events.Normal(t.Mark.Reason, "ready after its turn in the roll-out "+t.Mark.ID))
-	case events.ReasonRolloutHalted:
-		r.engine.emit(owner, events.Warning(t.Mark.Reason, "other objects wait in the roll-out "+t.Mark.ID+": "+t.Mark.Why))
+	if ev, ok := t.Mark.Event(was); ok {
+		r.engine.emit(owner, ev)
 	}
 }
 

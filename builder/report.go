@@ -18,6 +18,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
@@ -111,7 +112,7 @@ func (r *reconciler[T]) writeStatus(
 	}
 	after = withConditions(after, func(conditions *[]metav1.Condition) {
 		r.markAfter(owner, res, *conditions, doErr).Set(conditions, owner.GetGeneration(), r.now())
-		keepUndoable(conditions, owner)
+		former.KeepName(conditions, *any(owner).(Conditioned).Conditions())
 	})
 	same := client.Object(after) == client.Object(owner)
 	if !same {

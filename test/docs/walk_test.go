@@ -119,7 +119,7 @@ func TestFeaturesAreEntered(t *testing.T) {
 	features := walkFeature.FindAllStringSubmatch(sectionOf(t, "docs/concepts.md", "One pass in the code"), -1)
 	require.Greater(t, len(features), 5)
 	functions := functionsIn(t, "builder")
-	for _, room := range []string{"apply", "marks", "sources"} {
+	for _, room := range []string{"apply", "former", "marks", "sources"} {
 		for name, all := range functionsIn(t, "builder/internal/"+room) {
 			functions[name] = append(functions[name], all...)
 		}
