@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -71,19 +72,10 @@ func (c Child) checkEffect(performers *effect.Performers) error {
 // guardEffects adds the finalizer to an owner that has an effect. The API server refuses it on a terminating owner, which needs none.
 func (p *pass) guardEffects(ctx context.Context) error {
 	desires := slices.ContainsFunc(p.children, func(c Child) bool { return c.effect != nil })
-	if !desires || p.inventory.Has(wellknown.FinalizerEffects) || p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
+	if !desires || p.pruner.Inventory.Has(wellknown.FinalizerEffects) || p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	return p.writeFinalizers(ctx, p.inventory.FinalizersWith(wellknown.FinalizerEffects))
-}
-
-// writeFinalizers changes the finalizers of the owner as they were read.
-func (p *pass) writeFinalizers(ctx context.Context, finalizers []string) error {
-	next, patch, err := p.inventory.WithFinalizers(finalizers)
-	if err != nil {
-		return err
-	}
-	return p.patchInventory(ctx, next, patch, "write the finalizers of")
+	return p.pruner.WriteFinalizers(ctx, p.pruner.Inventory.FinalizersWith(wellknown.FinalizerEffects))
 }
 
 // deleteUndesiredEffects deletes the journals of effects that aren't desired. Their finalizer keeps them until the effects are undone.
@@ -95,7 +87,7 @@ func (p *pass) deleteUndesiredEffects(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(stale, store.Compare)
-	return p.deleteAll(ctx, stale)
+	return p.deleted(p.pruner.Delete(ctx, stale))
 }
 
 // performEffects takes the next step of each effect.
@@ -189,7 +181,7 @@ func (p *pass) reportEffects(steps []effect.Step) {
 // journals past the cache, which may not show those of an earlier process yet.
 func (p *pass) unguardEffects(ctx context.Context) error {
 	isEnd := p.owner.GetDeletionTimestamp() != nil || p.pruned
-	if !isEnd || !p.inventory.Has(wellknown.FinalizerEffects) || p.engine.dry {
+	if !isEnd || !p.pruner.Inventory.Has(wellknown.FinalizerEffects) || p.engine.dry {
 		return nil
 	}
 	for _, obj := range p.observed.ByKey {
@@ -197,7 +189,7 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 			return nil
 		}
 	}
-	found, err := p.engine.listMetadata(ctx, controllerRevisions.GVK.GroupKind(), client.InNamespace(p.owner.GetNamespace()))
+	found, err := prune.ListMetadata(ctx, p.engine.client, p.engine.live, controllerRevisions.GVK.GroupKind(), client.InNamespace(p.owner.GetNamespace()))
 	if err != nil {
 		return fmt.Errorf("look for journals of the effects of %s: %w", p.ownerKey, err)
 	}
@@ -207,7 +199,7 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 			return nil
 		}
 	}
-	err = p.writeFinalizers(ctx, p.inventory.FinalizersWithout(wellknown.FinalizerEffects))
+	err = p.pruner.WriteFinalizers(ctx, p.pruner.Inventory.FinalizersWithout(wellknown.FinalizerEffects))
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

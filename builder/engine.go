@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/sources"
@@ -177,4 +178,13 @@ func (e *Engine) dryRun() *Engine {
 	}
 	dry.client = client.NewDryRunClient(sources.Unawaited(inner)) // no cache ever shows a dry run's writes
 	return &dry
+}
+
+// inventoryOf returns the inventory of an owner, including the engine's own writes since the owner was read. The next write uses the
+// resource version of the last one, so that the engine's own write causes no conflict; another writer's change does.
+func (e *Engine) inventoryOf(owner client.Object) inventory.Inventory {
+	if known, ok := e.memory.Inventories.Get(owner.GetUID()); ok && known.From == owner.GetResourceVersion() {
+		return known.Inventory
+	}
+	return inventory.Of(owner)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/readiness"
@@ -44,10 +46,8 @@ type pass struct {
 
 	result Result
 
-	inventory inventory.Inventory // as it is recorded on the owner
-	kinds     desiredKinds
-	restored  inventory.Kinds // of the children that a rollback desires instead
-	rollsBack bool            // what a rollback restores is desired, instead of the plan's children in phases
+	pruner    prune.Pruner
+	rollsBack bool // what a rollback restores is desired, instead of the plan's children in phases
 
 	effects *effect.Performers // nil: the operator has no external effects
 
@@ -95,8 +95,8 @@ func (r *reconciler[T]) newOperatorPass(e *Engine, owner T) (*operatorPass[T], e
 		return nil, err
 	}
 	p.effects = r.effects
-	if _, conditioned := any(owner).(Conditioned); conditioned && !e.dry {
-		p.undo = r.former
+	if _, conditioned := any(owner).(Conditioned); conditioned && !e.dry && r.former != nil {
+		p.undo, p.pruner.Keep = r.former, p.keepDeleted
 	}
 	return &operatorPass[T]{pass: p}, nil
 }
@@ -114,7 +114,7 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.Key(owner))
 	}
 	p := &pass{
-		engine: e, owner: owner, ownerKey: k.Key(owner), inventory: e.inventoryOf(owner),
+		engine: e, owner: owner, ownerKey: k.Key(owner), pruner: prune.Pruner{Inventory: e.inventoryOf(owner)},
 	}
 	proof := marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked}
 	p.observed = sources.Children{
@@ -126,6 +126,7 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
 		Marks: proof,
 	}
+	p.pruner.Cluster, p.pruner.Children = &p.cluster, &p.observed
 	return p, nil
 }
 
@@ -149,10 +150,11 @@ func (p *pass) carryOut(ctx context.Context) error {
 // call a feature that isn't used (phases, cross-namespace children), or the feature returns at once (the inventory).
 func (p *pass) carryOutChildren(ctx context.Context) error {
 	if p.owner.GetDeletionTimestamp() != nil {
-		if !p.inventory.IsGuarded() {
+		if !p.pruner.Inventory.IsGuarded() {
 			return nil // the garbage collector deletes the children
 		}
-		return p.finalize(ctx, p.children)
+		p.pruner.Desired = p.engine.kindsOf(p.children, p.pruneAll)
+		return p.deleted(p.pruner.Finalize(ctx))
 	}
 	p.whole = true
 	if err := p.recordKinds(ctx, p.children); err != nil {
@@ -169,9 +171,41 @@ func (p *pass) carryOutChildren(ctx context.Context) error {
 	if err := p.change(ctx); err != nil || !done {
 		return err
 	}
-	err = p.prune(ctx, p.prunes)
+	err = p.deleted(p.pruner.Prune(ctx, p.prunes, p.pruneAll))
 	p.pruned = err == nil
 	return err
+}
+
+// recordKinds records the kinds of the desired children on the owner, before the pass creates the first child of a kind.
+func (p *pass) recordKinds(ctx context.Context, children []Child) error {
+	p.pruner.Desired = p.engine.kindsOf(children, p.pruneAll)
+	return p.pruner.Record(ctx)
+}
+
+// kindsOf returns the kinds of all children, or only of cross-namespace ones. It ignores a child without a kind: applying it returns
+// the error.
+func (e *Engine) kindsOf(children []Child, all bool) (desired prune.Kinds) {
+	var last kinds.Kind
+	for _, child := range children {
+		if !all && !child.desired.CrossNamespace {
+			continue
+		}
+		k, err := e.kinds.Of(child.desired.Object)
+		if err != nil || (k == last && !child.desired.CrossNamespace) {
+			continue
+		}
+		if desired.ByGroupKind == nil {
+			desired = prune.Kinds{Owned: inventory.Kinds{}, CrossNamespace: inventory.Kinds{}, ByGroupKind: map[schema.GroupKind]kinds.Kind{}}
+		}
+		if child.desired.CrossNamespace {
+			desired.CrossNamespace.Insert(k.GVK.GroupKind())
+		} else {
+			desired.Owned.Insert(k.GVK.GroupKind())
+			last = k
+		}
+		desired.ByGroupKind[k.GVK.GroupKind()] = k
+	}
+	return desired
 }
 
 // applyTogether applies the children that are in no phase. It reports whether none has failed, so that pruning may begin; some may
@@ -279,6 +313,17 @@ func (p *pass) pend(s ChildStatus) { p.result.Pending = append(p.result.Pending,
 // awaitDeletion adds a child that waits for the deletion of an object of its name.
 func (p *pass) awaitDeletion(key store.Key) {
 	p.pend(ChildStatus{Key: key, Reason: events.ReasonWaiting, Message: "an object of this name is terminating"})
+}
+
+// deleted adds the outcome of deletions to the result.
+func (p *pass) deleted(out prune.Outcome, err error) error {
+	for _, d := range out.Deleted {
+		p.changed(events.ReasonDeleted, d.Kind, d.Key, d.Object)
+	}
+	for _, key := range out.Waiting {
+		p.awaitDeletion(key)
+	}
+	return err
 }
 
 // changed adds a written object to the result, and to what the engine remembers for the next pass.
@@ -427,7 +472,7 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 			keys = append(keys, key)
 		}
 	}
-	return p.deleteAll(ctx, keys)
+	return p.deleted(p.pruner.Delete(ctx, keys))
 }
 
 // finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the

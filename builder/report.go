@@ -22,6 +22,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/text"
@@ -521,4 +522,25 @@ func (r Result) overrideContested(conditions *[]metav1.Condition, was []metav1.C
 		isStalled := kind == events.ConditionStalled
 		status.Override(conditions, was, status.Condition(kind, isStalled, events.ReasonContested, r.contestMessage(), generation, now))
 	}
+}
+
+// deleteOwner deletes an owner in its observed version, or in the version that the pass itself has written. written is the server's
+// result of the pass's last status write, nil if the pass didn't write the status.
+func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) error {
+	if owner.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	k, err := e.kinds.Of(owner)
+	if err != nil {
+		return err
+	}
+	present := owner.DeepCopyObject().(client.Object)
+	present.SetResourceVersion(e.inventoryOf(owner).ResourceVersion)
+	if written != nil {
+		present.SetResourceVersion(written.GetResourceVersion())
+	}
+	_, err = prune.Delete(ctx, e.client, k.Key(owner), present)
+	err = publicError(err)
+	e.emitResult(owner, "delete the owner", Result{}, err)
+	return err
 }

@@ -241,14 +241,14 @@ func (r *reconciler[T]) ownsKind(gk schema.GroupKind) bool {
 // recordRestored records the kinds of restored children on the owner, so that the plan prunes those that it doesn't desire once the owner
 // isn't paused any more.
 func (p *pass) recordRestored(ctx context.Context, writes []*apply.Write) error {
-	restored := p.inventory.Kinds.Clone()
+	restored := p.pruner.Inventory.Kinds.Clone()
 	for _, w := range writes {
 		restored.Insert(w.Desired.Key.GroupKind())
 	}
-	if restored.Equal(p.inventory.Kinds) {
+	if restored.Equal(p.pruner.Inventory.Kinds) {
 		return nil
 	}
-	return p.writeInventory(ctx, restored, p.inventory.CrossNamespace)
+	return p.pruner.WriteKinds(ctx, restored, p.pruner.Inventory.CrossNamespace)
 }
 
 // setUndone sets or removes the condition Undone.
