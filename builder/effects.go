@@ -189,7 +189,8 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 			return nil
 		}
 	}
-	found, err := prune.ListMetadata(ctx, p.engine.client, p.engine.live, controllerRevisions.GVK.GroupKind(), client.InNamespace(p.owner.GetNamespace()))
+	found, err := prune.ListMetadata(ctx, p.engine.client, p.engine.live, controllerRevisions.GVK.GroupKind(),
+		client.InNamespace(p.owner.GetNamespace()))
 	if err != nil {
 		return fmt.Errorf("look for journals of the effects of %s: %w", p.ownerKey, err)
 	}

@@ -40,14 +40,13 @@ type pass struct {
 	owner    client.Object
 	ownerKey store.Key
 
-	observed sources.Children
-
 	instructions // of the plan or the Builder
 
-	result Result
+	observed sources.Children
+	result   Result
 
-	pruner    prune.Pruner
-	rollsBack bool // what a rollback restores is desired, instead of the plan's children in phases
+	pruner    prune.Pruner // of what isn't desired
+	rollsBack bool         // what a rollback restores is desired, instead of the plan's children in phases
 
 	effects *effect.Performers // nil: the operator has no external effects
 
@@ -122,9 +121,8 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 		Owner: owner, OwnerKey: p.ownerKey, Marks: proof, DryRun: e.dry, ByKey: map[store.Key]client.Object{},
 	}
 	p.cluster = apply.Cluster{
-		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
-		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
-		Marks: proof,
+		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now,
+		Parallelism: e.parallelism, DryRun: e.dry, Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey, Marks: proof,
 	}
 	p.pruner.Cluster, p.pruner.Children = &p.cluster, &p.observed
 	return p, nil

@@ -28,8 +28,8 @@ func CheckPerformers(declared []Performer) error {
 	return errors.Join(errs...)
 }
 
-// Check returns the error of an effect of an owner in a namespace. performers are those of the operator; nil: none. hasOption reports whether
-// the effect has an option of children that can't be beside it.
+// Check returns the error of an effect of an owner in a namespace. performers are those of the operator; nil: none. hasOption reports
+// whether the effect has an option of children that can't be beside it.
 func (d *Desired) Check(performers *Performers, namespace string, hasOption bool) error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: effect %s %q: %s", failure.ErrMisuse, d.Performer, d.Key, fmt.Sprintf(format, args...))

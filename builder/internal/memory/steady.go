@@ -14,15 +14,15 @@ type Steady struct {
 // found nothing to do. Zero: none.
 type generations struct{ carriedOut, quiet int64 }
 
-// IsCarriedOut reports whether an earlier pass has carried out the owner's spec to its end. What the plan deletes or scales down since then
-// answers to what it has observed, and not to the spec or the program.
+// IsCarriedOut reports whether an earlier pass has carried out the owner's spec to its end. What the plan deletes or scales down since
+// then answers to what it has observed, and not to the spec or the program.
 func (s *Steady) IsCarriedOut(owner client.Object) bool {
 	at, ok := s.of.Get(owner.GetUID())
 	return ok && at.carriedOut == owner.GetGeneration()
 }
 
-// IsQuiet reports whether an earlier pass has found nothing to do for the owner's spec, and the owner was ready. What changes since then has
-// another cause than what changed before.
+// IsQuiet reports whether an earlier pass has found nothing to do for the owner's spec, and the owner was ready. What changes since then
+// has another cause than what changed before.
 func (s *Steady) IsQuiet(owner client.Object) bool {
 	at, ok := s.of.Get(owner.GetUID())
 	return ok && at.quiet == owner.GetGeneration()

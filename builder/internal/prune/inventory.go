@@ -12,8 +12,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/memory"
 )
 
-// Record records the kinds of the desired children on the owner, before the pass creates the first child of a kind. After a crash in between,
-// the inventory has a kind without children. Without PruneAll and cross-namespace children there is none to record.
+// Record records the kinds of the desired children on the owner, before the pass creates the first child of a kind. After a crash in
+// between, the inventory has a kind without children. Without PruneAll and cross-namespace children there is none to record.
 func (p *Pruner) Record(ctx context.Context) error {
 	if p.Inventory.Covers(p.Desired.Owned, p.Desired.CrossNamespace) {
 		return nil

@@ -55,8 +55,8 @@ type Deleted struct {
 	Object client.Object
 }
 
-// Prune deletes the owner's children of these kinds that aren't desired; with all also those of the desired and of the recorded kinds. Don't
-// call it after an error in the pass, because the pass then may not know all desired children.
+// Prune deletes the owner's children of these kinds that aren't desired; with all also those of the desired and of the recorded kinds.
+// Don't call it after an error in the pass, because the pass then may not know all desired children.
 func (p *Pruner) Prune(ctx context.Context, objs []client.Object, all bool) (out Outcome, err error) {
 	if len(objs) == 0 && !all {
 		return out, nil

@@ -63,7 +63,8 @@ func (m Mark) Set(conditions *[]metav1.Condition, generation int64, now time.Tim
 	})
 }
 
-// Event returns the event about an owner that begins to wait, begins its turn, ends it, or halts the roll-out; false if nothing has changed.
+// Event returns the event about an owner that begins to wait, begins its turn, ends it, or halts the roll-out; false if nothing has
+// changed.
 func (m Mark) Event(was Mark) (events.Event, bool) {
 	if m.Reason == was.Reason && m.ID == was.ID {
 		return events.Event{}, false
