@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -50,22 +51,7 @@ func (o *owns) checkPerformers() error {
 		errs = append(errs, fmt.Errorf("%w: PerformedBy is an option of Owns(&appsv1.ControllerRevision{}) without ByName and CrossNamespace, "+
 			"not of %T", ErrMisuse, o.like))
 	}
-	known := map[string]bool{}
-	for _, p := range o.performers {
-		switch {
-		case p.Name == "":
-			errs = append(errs, fmt.Errorf("%w: a performer has no name", ErrMisuse))
-		case p.Do == nil:
-			errs = append(errs, fmt.Errorf("%w: performer %q is nil", ErrMisuse, p.Name))
-		case known[p.Name]:
-			errs = append(errs, fmt.Errorf("%w: there are two performers %q", ErrMisuse, p.Name))
-		case p.Every <= 0 || p.Timeout <= 0:
-			errs = append(errs, fmt.Errorf("%w: performer %q observes every %s with a timeout of %s; both must be above 0",
-				ErrMisuse, p.Name, p.Every, p.Timeout))
-		}
-		known[p.Name] = true
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, effect.CheckPerformers(o.performers))...)
 }
 
 // performers returns the performers that the operator declares; nil for none.
@@ -79,46 +65,17 @@ func (o *Operator[T]) performers() *effect.Performers {
 
 // checkEffect returns the error of a child that is an effect. performers are those of the operator; nil: none.
 func (c Child) checkEffect(performers *effect.Performers) error {
-	d := c.effect
-	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("%w: effect %s %q: %s", ErrMisuse, d.Performer, d.Key, fmt.Sprintf(format, args...))
-	}
-	switch {
-	case d.Err != nil:
-		return fmt.Errorf("%w: %w", ErrMisuse, d.Err)
-	case c.desired.Object.GetNamespace() == "":
-		return wrong("the owner has no namespace; only namespaced owners have effects")
-	case d.Key == "":
-		return wrong("Key is empty; it must name what is outside, such as \"database/orders\"")
-	case !performers.Has(d.Performer):
-		return wrong("the operator has no performer of this name; add Owns(&appsv1.ControllerRevision{}, effects.PerformedBy(%q, ...))",
-			d.Performer)
-	case c.desired.Options != nil, c.desired.CreateOnly, c.desired.CrossNamespace, c.run != nil:
-		return wrong("has an option of children; of those only InPhase can be beside an effect")
-	}
-	return nil
+	hasOption := c.desired.Options != nil || c.desired.CreateOnly || c.desired.CrossNamespace || c.run != nil
+	return c.effect.Check(performers, c.desired.Object.GetNamespace(), hasOption)
 }
 
 // guardEffects adds the finalizer to an owner that has an effect. The API server refuses it on a terminating owner, which needs none.
 func (p *pass) guardEffects(ctx context.Context) error {
 	desires := slices.ContainsFunc(p.children, func(c Child) bool { return c.effect != nil })
-	if !desires || p.isGuardedForEffects() || p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
+	if !desires || p.pruner.Inventory.Has(wellknown.FinalizerEffects) || p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	return p.writeFinalizers(ctx, append(slices.Clone(p.inventory.Finalizers), wellknown.FinalizerEffects))
-}
-
-func (p *pass) isGuardedForEffects() bool {
-	return slices.Contains(p.inventory.Finalizers, wellknown.FinalizerEffects)
-}
-
-// writeFinalizers changes the finalizers of the owner as they were read.
-func (p *pass) writeFinalizers(ctx context.Context, finalizers []string) error {
-	next, patch, err := p.inventory.WithFinalizers(finalizers)
-	if err != nil {
-		return err
-	}
-	return p.patchInventory(ctx, next, patch, "write the finalizers of")
+	return p.pruner.WriteFinalizers(ctx, p.pruner.Inventory.FinalizersWith(wellknown.FinalizerEffects))
 }
 
 // deleteUndesiredEffects deletes the journals of effects that aren't desired. Their finalizer keeps them until the effects are undone.
@@ -130,7 +87,7 @@ func (p *pass) deleteUndesiredEffects(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(stale, store.Compare)
-	return p.deleteAll(ctx, stale)
+	return p.deleted(p.pruner.Delete(ctx, stale))
 }
 
 // performEffects takes the next step of each effect.
@@ -224,7 +181,7 @@ func (p *pass) reportEffects(steps []effect.Step) {
 // journals past the cache, which may not show those of an earlier process yet.
 func (p *pass) unguardEffects(ctx context.Context) error {
 	isEnd := p.owner.GetDeletionTimestamp() != nil || p.pruned
-	if !isEnd || !p.isGuardedForEffects() || p.engine.dry {
+	if !isEnd || !p.pruner.Inventory.Has(wellknown.FinalizerEffects) || p.engine.dry {
 		return nil
 	}
 	for _, obj := range p.observed.ByKey {
@@ -232,7 +189,8 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 			return nil
 		}
 	}
-	found, err := p.engine.listMetadata(ctx, controllerRevisions.GVK.GroupKind(), client.InNamespace(p.owner.GetNamespace()))
+	found, err := prune.ListMetadata(ctx, p.engine.client, p.engine.live, controllerRevisions.GVK.GroupKind(),
+		client.InNamespace(p.owner.GetNamespace()))
 	if err != nil {
 		return fmt.Errorf("look for journals of the effects of %s: %w", p.ownerKey, err)
 	}
@@ -242,8 +200,7 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 			return nil
 		}
 	}
-	others := slices.DeleteFunc(slices.Clone(p.inventory.Finalizers), func(f string) bool { return f == wellknown.FinalizerEffects })
-	err = p.writeFinalizers(ctx, others)
+	err = p.pruner.WriteFinalizers(ctx, p.pruner.Inventory.FinalizersWithout(wellknown.FinalizerEffects))
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

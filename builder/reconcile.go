@@ -4,34 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
-	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/marks"
-	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/builder/internal/turns"
-	"github.com/armature-dev/armature/builder/rollout"
+	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -223,79 +222,110 @@ func (r *reconciler[T]) forget(ctx context.Context, like T, owner types.Namespac
 	return r.turns.Settle(ctx, owner)
 }
 
-// instructions returns the parts of the plan that change the cluster, without the owner and its status.
-func (plan *Plan[T]) instructions() instructions {
-	return instructions{
-		children: plan.Children, edits: plan.Edits, deletes: plan.Delete,
-		prunes: plan.Prune, pruneAll: plan.PruneAll, await: plan.Report,
-		rollout: plan.Rollout,
+// noteInFlight records a pass as in flight, or returns why the owner must wait. Without a record it does nothing.
+func (r *reconciler[T]) noteInFlight(owner T) (inflight.Running, *inflight.Hold) {
+	if r.inFlight == nil {
+		return inflight.Running{}, nil
 	}
+	return r.inFlight.Begin(inflight.Pass{
+		Controller: r.engine.name, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
+	})
 }
 
-// instructions are the changes that a plan or a Builder requests.
-type instructions struct {
-	children []Child
-	edits    []Edit
-	deletes  []client.Object
-	prunes   []client.Object // kinds
-	pruneAll bool
-	await    bool // evaluate the readiness of every child
-	rollout  rollout.Options
+// quarantine reports on an owner that its pass is postponed, and until when.
+func (r *reconciler[T]) quarantine(ctx context.Context, owner T, hold *inflight.Hold) (reconcile.Result, error) {
+	after := max(hold.Until.Sub(r.now()), conflictDelay)
+	if hold.Ends == 0 { // the owner only waits for another pass to end
+		return reconcile.Result{RequeueAfter: after}, nil
+	}
+	log.FromContext(ctx).Info("postponed", "reason", hold.Error())
+	r.engine.emitResult(owner, "", Result{}, hold)
+	_, _, err := r.writeStatus(ctx, owner, Plan[T]{}, Result{}, hold, r.now())
+	return r.next(ctx, after, err)
 }
 
-// carryOut follows the instructions. Of an operator with performers it then performs the effects: the owner gets its finalizer before its
-// first effect has a journal, and the journals are children.
-func (p *pass) carryOut(ctx context.Context) error {
-	if p.effects == nil {
-		return p.carryOutChildren(ctx)
+// observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
+// and the external state.
+func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
+	if err := p.observed.Observe(ctx, r.owned.Load().kinds...); err != nil {
+		return View{}, err
 	}
-	if err := p.guardEffects(ctx); err != nil {
-		return err
-	}
-	err := p.carryOutChildren(ctx)
-	if _, kept := errors.AsType[stateKept](err); kept || errors.Is(err, apply.ErrOwnerGone) {
-		return err
-	}
-	return errors.Join(err, p.performEffects(ctx))
-}
-
-// carryOutChildren follows the instructions in order: record the kinds, apply, edit, delete, prune. It stops after an error. It doesn't
-// call a feature that isn't used (phases, cross-namespace children), or the feature returns at once (the inventory).
-func (p *pass) carryOutChildren(ctx context.Context) error {
-	if p.owner.GetDeletionTimestamp() != nil {
-		if !p.inventory.IsGuarded() {
-			return nil // the garbage collector deletes the children
+	if r.byName != nil {
+		again, err := r.byName.Observe(ctx, &p.observed)
+		if err != nil {
+			return View{}, err
 		}
-		return p.finalize(ctx, p.children)
+		p.result.RequeueAfter = sooner(p.result.RequeueAfter, again)
 	}
-	p.whole = true
-	if err := p.recordKinds(ctx, p.children); err != nil {
-		return err
-	}
-	applyAll := p.applyTogether
-	if usesPhases(p.rollout, p.children) {
-		applyAll = p.rollOut
-	}
-	done, err := applyAll(ctx, p.children)
-	if err != nil {
-		return err
-	}
-	if err := p.change(ctx); err != nil || !done {
-		return err
-	}
-	err = p.prune(ctx, p.prunes)
-	p.pruned = err == nil
-	return err
-}
-
-// change makes the plan's edits and deletions of existing objects.
-func (p *pass) change(ctx context.Context) error {
-	if len(p.edits) > 0 {
-		if err := p.editGiven(ctx, p.edits); err != nil {
-			return err
+	for _, k := range r.crossNamespace {
+		if err := p.observed.ObserveCrossNamespace(ctx, k); err != nil {
+			return View{}, err
 		}
 	}
-	return p.deleteGiven(ctx, p.deletes)
+	v := View{Now: r.now(), observed: view.Of(maps.Values(p.observed.ByKey))}
+	asked := &plancheck.Asked{Declared: r.owned.Load().declared}
+	v.observed.Asked = asked
+	for _, w := range r.watches {
+		objs, err := w.Observe(ctx, owner, p.observed.ByKey)
+		if err != nil {
+			return View{}, err
+		}
+		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
+	}
+	if r.external == nil || owner.GetDeletionTimestamp() != nil {
+		return v, nil
+	}
+	state, err := r.observeExternal(ctx, owner, v)
+	v.observed.External = state
+	asked.Declared = r.owned.Load().declared // External may have called OwnsLater
+	return v, err
+}
+
+// observationFailed is the error of an operator's External. It doesn't unwrap its cause: an error of another API server, such as a
+// conflict or an invalid request, says nothing about the owner's children.
+type observationFailed struct{ cause error }
+
+func (f observationFailed) Error() string { return "observe the external state: " + f.cause.Error() }
+
+// observeExternal calls the operator's External. Unlike a plan it isn't pure, so after a panic it is tried again, as after an error.
+func (r *reconciler[T]) observeExternal(ctx context.Context, owner T, observed View) (state any, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = observationFailed{fmt.Errorf("it panicked: %v; the log has the stack", cause)}
+			log.FromContext(ctx).Error(err, "External must not panic", "stack", string(debug.Stack()))
+		}
+	}()
+	if state, err = r.external(ctx, owner, observed); err != nil {
+		return nil, observationFailed{err}
+	}
+	return state, nil
+}
+
+// endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that External failed, beside the
+// contests of its children; another error is only returned.
+func (r *reconciler[T]) endUnobserved(ctx context.Context, p *pass, owner T, err error) (reconcile.Result, error) {
+	switch {
+	case !errors.As(err, new(observationFailed)):
+		return reconcile.Result{}, err
+	case ctx.Err() != nil: // the manager stops
+		return reconcile.Result{}, ctx.Err()
+	}
+	res := p.finish(err)
+	r.engine.emitResult(owner, "", res, err)
+	_, _, statusErr := r.writeStatus(ctx, owner, Plan[T]{}, res, err, r.now())
+	r.engine.emitStatusFailure(owner, statusErr)
+	return reconcile.Result{}, errors.Join(err, statusErr)
+}
+
+// learnByName drops the children that are read by name and that the pass may have changed. If a plan must read them again, another pass
+// follows.
+func (r *reconciler[T]) learnByName(p *pass, err error) {
+	wrote := func(gk schema.GroupKind) bool {
+		return slices.ContainsFunc(p.result.Changes, func(c Change) bool { return c.Key.GroupKind() == gk })
+	}
+	if r.byName.Learn(p.owner, wrote, err != nil) {
+		p.result.RequeueAfter = sooner(p.result.RequeueAfter, conflictDelay)
+	}
 }
 
 // makePlan calls the plan and checks its result. For an invalid plan it returns an empty plan and an error. A plan is a pure function,
@@ -353,229 +383,6 @@ func withoutPanic(ctx context.Context, what string, f func()) (err error) {
 	f()
 	return nil
 }
-
-// pass is one pass over one owner: its observed state, its desired state, and its result.
-type pass struct {
-	engine   *Engine
-	cluster  apply.Cluster // the part of the pass that package apply uses
-	owner    client.Object
-	ownerKey store.Key
-
-	observed sources.Children
-
-	instructions // of the plan or the Builder
-
-	result Result
-
-	inventory inventory.Inventory // as it is recorded on the owner
-	kinds     desiredKinds
-	restored  inventory.Kinds // of the children that a rollback desires instead
-	rollsBack bool            // what a rollback restores is desired, instead of the plan's children in phases
-
-	effects *effect.Performers // nil: the operator has no external effects
-
-	undo   *former.Settings // nil: the pass keeps no former state
-	whole  bool             // the pass is over all children, not over some
-	pruned bool             // the pass came to its end
-}
-
-// operatorPass is a pass of an operator: besides the pass, what its plan saw and decided.
-type operatorPass[T client.Object] struct {
-	*pass
-
-	view     View
-	plan     *Plan[T]        // nil before the plan
-	planErr  error           // why the plan is invalid
-	err      error           // of the whole pass
-	requests flight.Requests // of a recorded pass
-}
-
-// newOperatorPass starts a pass of the operator over an owner, on its engine or on a copy for dry runs. An owner without conditions has no
-// undo, because the name of the former state would have no record.
-func (r *reconciler[T]) newOperatorPass(e *Engine, owner T) (*operatorPass[T], error) {
-	p, err := e.newPass(owner)
-	if err != nil {
-		return nil, err
-	}
-	p.effects = r.effects
-	if _, conditioned := any(owner).(Conditioned); conditioned && !e.dry {
-		p.undo = r.former
-	}
-	return &operatorPass[T]{pass: p}, nil
-}
-
-// newPass starts a pass over an owner as it was read.
-func (e *Engine) newPass(owner client.Object) (*pass, error) {
-	if kinds.IsNil(owner) {
-		return nil, fmt.Errorf("%w: the owner is nil", ErrMisuse)
-	}
-	k, err := e.kinds.Of(owner)
-	if err != nil {
-		return nil, err
-	}
-	if owner.GetUID() == "" {
-		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.Key(owner))
-	}
-	p := &pass{
-		engine: e, owner: owner, ownerKey: k.Key(owner), inventory: e.inventoryOf(owner),
-	}
-	proof := marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked}
-	p.observed = sources.Children{
-		Reader: e.cached(), Memory: e.memory, ByController: e.byController, CrossNamespace: e.crossNamespace,
-		Owner: owner, OwnerKey: p.ownerKey, Marks: proof, DryRun: e.dry, ByKey: map[store.Key]client.Object{},
-	}
-	p.cluster = apply.Cluster{
-		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
-		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
-		Marks: proof,
-	}
-	return p, nil
-}
-
-// applyTogether applies the children that are in no phase. It reports whether none has failed, so that pruning may begin; some may
-// still wait for a deletion. It applies none if one of them is invalid by itself.
-func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
-	necessary, others, err := p.decideAll(ctx, children)
-	if errors.Is(err, ErrMisuse) {
-		return false, err
-	}
-	if keepErr := p.keepChanged(ctx, necessary); keepErr != nil {
-		return false, errors.Join(err, keepErr)
-	}
-	err = errors.Join(err, p.write(ctx, necessary))
-	for _, w := range others {
-		p.record(w)
-	}
-	return err == nil, err
-}
-
-// decideAll decides about children. It returns the necessary writes, and the others, whose object stays as it is in this pass. It tries
-// every child and joins the errors; what it returns is valid beside an error.
-func (p *pass) decideAll(ctx context.Context, children []Child) (necessary, others []*apply.Write, err error) {
-	p.cluster.Allocate(len(children))
-	others = make([]*apply.Write, 0, len(children))
-	var errs []error
-	for i := range children {
-		w, err := p.decide(ctx, &children[i].desired)
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case w.Action == apply.Create || w.Action == apply.Apply:
-			necessary = append(necessary, w)
-		default:
-			others = append(others, w)
-		}
-	}
-	return necessary, others, errors.Join(errs...)
-}
-
-// decide returns the write of a child: its desired object, the observed object of its name, and the action.
-func (p *pass) decide(ctx context.Context, child *apply.Child) (*apply.Write, error) {
-	desired, err := p.cluster.Desire(child)
-	if err != nil {
-		return nil, err
-	}
-	observed, err := p.observed.Find(ctx, desired.Kind, desired.Key)
-	if err != nil {
-		return nil, err
-	}
-	return p.cluster.Compare(desired, observed)
-}
-
-// write makes writes in parallel, and records the outcome of each. It makes none if the owner is gone.
-func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
-	if len(writes) == 0 {
-		return nil
-	}
-	err := p.cluster.ConfirmOwner(ctx, writes, p.observed.Present)
-	if err == nil {
-		err = p.cluster.WriteAll(ctx, writes)
-	}
-	for _, w := range writes {
-		p.record(w)
-	}
-	return err
-}
-
-// record adds the outcome of a child to the result: whether it was written or is waited for, and whether it is ready.
-func (p *pass) record(w *apply.Write) {
-	p.evaluate(w)
-	if len(w.Corrected) > 0 || w.Untried != nil {
-		p.emitCorrections(w)
-	}
-	key := w.Desired.Key
-	switch {
-	case w.Operation != "":
-		p.changed(w.Operation, w.Desired.Kind, key, w.Stored)
-		change := &p.result.Changes[len(p.result.Changes)-1]
-		change.left = w.Left
-		if p.engine.dry {
-			change.write = w
-		}
-		if w.Operation == events.ReasonRecreating {
-			p.awaitDeletion(key)
-		}
-	case w.Kept:
-		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: key, Reason: events.ReasonKept, object: w.Observed})
-	case w.Action == apply.None:
-		p.result.Unchanged++
-	case w.Action == apply.Wait:
-		p.awaitDeletion(key)
-	case w.Action == apply.BackOff:
-		why := "another writer keeps changing it"
-		if w.Observed == nil {
-			why = "another writer keeps deleting it"
-		}
-		p.pend(ChildStatus{Key: key, Phase: w.Desired.Child.Phase, Reason: events.ReasonChildrenNotReady, Message: why})
-	}
-}
-
-// pend adds a child to the result's pending ones.
-func (p *pass) pend(s ChildStatus) { p.result.Pending = append(p.result.Pending, s) }
-
-// awaitDeletion adds a child that waits for the deletion of an object of its name.
-func (p *pass) awaitDeletion(key store.Key) {
-	p.pend(ChildStatus{Key: key, Reason: events.ReasonWaiting, Message: "an object of this name is terminating"})
-}
-
-// changed adds a written object to the result, and to what the engine remembers for the next pass.
-func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object) {
-	p.observed.Changed(op, k, key)
-	if !p.engine.dry && op == events.ReasonDeleted {
-		p.engine.memory.Contests.Forget(contest.Key{Owner: p.owner.GetUID(), Child: key})
-	}
-	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
-}
-
-// finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
-// result, so that equal passes have equal results.
-func (p *pass) finish(err error) Result {
-	if p.whole {
-		p.observed.RememberCount()
-	}
-	p.noteContests(err)
-	if p.undo != nil {
-		p.noteSteady(err)
-	}
-	slices.SortStableFunc(p.result.Changes, func(a, b Change) int {
-		if a.Reason != b.Reason {
-			return slices.Index(operations, a.Reason) - slices.Index(operations, b.Reason)
-		}
-		return store.Compare(a.Key, b.Key)
-	})
-	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
-	slices.SortStableFunc(p.result.Pending, comparePending)
-	if until := memory.RefusedUntil(err); !until.IsZero() {
-		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
-	}
-	if len(p.result.waiting()) > 0 {
-		p.result.RequeueAfter = sooner(p.result.RequeueAfter, waitForDeletion)
-	}
-	return p.result
-}
-
-var operations = []string{events.ReasonCreated, events.ReasonAdopted, events.ReasonUpdated, events.ReasonRecreating, events.ReasonDeleted}
 
 // next returns when the next pass runs. It doesn't retry terminal errors. It retries conflicts without logging them, and looks for an
 // unknown kind once a minute.

@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/phases"
+	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
@@ -115,10 +116,10 @@ func (p *pass) desireRolledOut(free []Child, res phases.Result) {
 			}
 		}
 	}
-	p.restored = inventory.Kinds{}
+	p.pruner.Restored = inventory.Kinds{}
 	for _, key := range slices.Concat(res.Restored, res.Retained) {
 		p.cluster.DesiredKeys.Put(key)
-		p.restored.Insert(key.GroupKind())
+		p.pruner.Restored.Insert(key.GroupKind())
 	}
 }
 
@@ -148,7 +149,7 @@ func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 		}
 	}
 	if p.pruneAll { // of which the owner had children, and which the program still reads
-		plan.Kinds = append(plan.Kinds, p.engine.byController.Among(p.inventory.Kinds)...)
+		plan.Kinds = append(plan.Kinds, p.engine.byController.Among(p.pruner.Inventory.Kinds)...)
 	}
 	var errs []error
 	p.cluster.Allocate(len(children))
@@ -366,7 +367,7 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 
 // Delete deletes an object in its observed version.
 func (c *phasedChildren) Delete(ctx context.Context, key store.Key, observed client.Object) (bool, error) {
-	return c.pass.engine.delete(ctx, key, observed)
+	return prune.Delete(ctx, c.pass.engine.client, key, observed)
 }
 
 // Anyone who can create ControllerRevisions in a namespace can fabricate one that is marked as completed, under any field manager. So

@@ -41,7 +41,7 @@ type Memory struct {
 	Refused *Refused
 	// Steady has the generations that the passes over an owner have carried out. Forgotten: a former state is kept without need, or a later
 	// change is undone together with an earlier one of the same generation and build.
-	Steady *Recent[types.UID, Steady]
+	Steady *Steady
 	// Failures has the last reported failure of each call. Forgotten: the failure is reported again.
 	Failures Failures
 }
@@ -68,7 +68,7 @@ func New() *Memory {
 		Contests:    contest.NewRecord(maxRemembered),
 		Stuck:       stuck.NewWatch(maxRemembered),
 		Refused:     &Refused{answers: NewRecent[refusedKey, *invalidAnswer](), last: map[kindIn]time.Time{}},
-		Steady:      NewRecent[types.UID, Steady](),
+		Steady:      &Steady{of: NewRecent[types.UID, generations]()},
 		Failures:    Failures{reported: NewRecent[Call, string]()},
 	}
 }
@@ -96,10 +96,6 @@ type Inventory struct {
 	From string
 	inventory.Inventory
 }
-
-// Steady has the generation of an owner's spec that a pass of this process has carried out to its end, pruning included, and the one at
-// which a pass found nothing to do. Zero: none.
-type Steady struct{ CarriedOut, Quiet int64 }
 
 // Revision is the hash of the desired phases of an owner, and the hash of its input.
 type Revision struct {
