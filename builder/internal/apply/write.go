@@ -196,15 +196,16 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 			return nil, err
 		}
 	}
-	d.fields["metadata"].(map[string]any)["uid"] = string(w.Observed.GetUID())
+	meta := d.fields["metadata"].(map[string]any)
+	meta["uid"] = string(w.Observed.GetUID())
 	if w.adopts || w.isService() && !c.DryRun {
-		onlyAsObserved(d.fields, w.Observed)
+		meta["resourceVersion"] = w.Observed.GetResourceVersion() // the apply of another version fails with a conflict
 	}
 	body, err := json.Marshal(d.fields)
 	if err != nil {
 		return nil, err
 	}
-	delete(d.fields["metadata"].(map[string]any), "resourceVersion")
+	delete(meta, "resourceVersion")
 	obj, err := c.Kinds.Empty(d.Kind)
 	if err != nil {
 		return nil, err
@@ -273,9 +274,4 @@ func (w *Write) UpToDate() client.Object {
 	default:
 		return w.Stored
 	}
-}
-
-// onlyAsObserved makes an apply fail with a conflict if the object has another version than the observed one.
-func onlyAsObserved(fields map[string]any, observed client.Object) {
-	fields["metadata"].(map[string]any)["resourceVersion"] = observed.GetResourceVersion()
 }
