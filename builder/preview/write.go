@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	disrupt "github.com/armature-dev/armature/builder/internal/disruption"
+	"github.com/armature-dev/armature/store"
 )
 
 // Summary is the report in one line: "840 owners: 828 unchanged, 12 change; 3 would restart pods (WebApp api/orders:
@@ -151,11 +152,7 @@ func few(list []string, n int) []string {
 }
 
 func (o Owner) title() string {
-	name := o.Name
-	if o.Namespace != "" {
-		name = o.Namespace + "/" + name
-	}
-	return o.Kind + " " + name
+	return store.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String()
 }
 
 // remark is what follows the owner in a line.
