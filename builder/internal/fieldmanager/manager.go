@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -128,18 +129,11 @@ func Setter(entries []metav1.ManagedFieldsEntry, path fieldpath.Path, except str
 		if except != "" && entry.Manager == except {
 			continue
 		}
-		if set, err := Fields(entry); err == nil && (set.Has(path) || !below(set, path).Empty()) {
+		if set, err := Fields(entry); err == nil && (set.Has(path) || paths.HasBelow(set, path)) {
 			return &entry
 		}
 	}
 	return nil
-}
-
-func below(set *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
-	for _, element := range path {
-		set = set.WithPrefix(element)
-	}
-	return set
 }
 
 // Describe returns the manager of an entry for messages: "kube-controller-manager (Update of scale)".

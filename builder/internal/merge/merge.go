@@ -196,7 +196,7 @@ func (m *merger) unowned(n node, isMap bool) any {
 	switch {
 	case m.Fresh == nil, reflect.DeepEqual(n.live, n.fresh), m.Unique(n.at, n.fresh):
 		return n.live
-	case isMap && (freshIsMap && !hasMore(n.fresh, n.live) || len(n.ignored) > 0 || m.hasFixed(n.at)):
+	case isMap && (freshIsMap && !hasMore(n.fresh, n.live) || len(n.ignored) > 0 || paths.HasBelow(m.Fixed, n.at)):
 		return m.maps(n)
 	case len(n.ignored) > 0:
 		return n.live
@@ -214,15 +214,6 @@ func hasMore(one, other any) bool {
 		}
 	}
 	return false
-}
-
-// hasFixed reports whether a fixed field is in a value.
-func (m *merger) hasFixed(at fieldpath.Path) bool {
-	in := m.Fixed
-	for _, element := range at {
-		in = in.WithPrefix(element)
-	}
-	return !in.Empty()
 }
 
 func (m *merger) release(n node) {
