@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/failure"
-	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/events"
@@ -72,7 +72,7 @@ func (c *Cluster) withoutLeftovers(ctx context.Context, w *Write, applied client
 		return nil, err
 	}
 	paths.RemoveSet(after, leftovers, kept)
-	patch, err := json.Marshal(mergepatch.Between(before, after))
+	patch, err := json.Marshal(delta.MergePatch(before, after))
 	if err != nil {
 		return nil, err
 	}

@@ -421,3 +421,8 @@ func fields(v any) map[string]any {
 	f, _ := v.(map[string]any)
 	return f
 }
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}

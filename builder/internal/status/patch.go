@@ -11,9 +11,9 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/mergepatch"
 )
 
 // Of returns an object's status.
@@ -48,7 +48,7 @@ func Patch(resourceVersion string, before, after client.Object) ([]byte, error) 
 	if err := errors.Join(errOld, errPlanned); err != nil {
 		return nil, err
 	}
-	patch := mergepatch.Between(old, planned)
+	patch := delta.MergePatch(old, planned)
 	if len(patch) == 0 {
 		return nil, nil
 	}
