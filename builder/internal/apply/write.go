@@ -15,7 +15,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/payload"
-	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -242,7 +241,7 @@ func (w *Write) explain(c *Cluster, err error) error {
 		return c.Kinds.NoteMissing(d.Kind.GVK, err)
 	}
 	about := (*failure.Error)(nil)
-	if !toolarge.Is(err) || !errors.As(err, &about) {
+	if !apistatus.IsTooLarge(err) || !errors.As(err, &about) {
 		return err
 	}
 	fields := d.fields
@@ -251,7 +250,7 @@ func (w *Write) explain(c *Cluster, err error) error {
 			return err
 		}
 	}
-	field, explained := toolarge.Explain(about.Err, d.Key.Kind, fields)
+	field, explained := apistatus.ExplainSize(about.Err, d.Key.Kind, fields)
 	about.Err = explained
 	if field != "" {
 		about.Fields = []string{field}
