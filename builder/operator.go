@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/armature-dev/armature/builder/internal/cputime"
 	"github.com/armature-dev/armature/builder/internal/declared"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/flight"
@@ -230,7 +229,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, wa
 // newReconciler checks the description and returns its reconciler.
 func (o *Operator[T]) newReconciler() (*reconciler[T], error) {
 	r := &reconciler[T]{
-		engine: o.engine, plan: o.plan, now: time.Now, cpuTime: cputime.Of, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight,
+		engine: o.engine, plan: o.plan, now: time.Now, cpuTime: fairshare.CPUTime, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight,
 	}
 	owned := &ownedKinds{declared: o.declared()}
 	r.owned.Store(owned)

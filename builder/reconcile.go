@@ -61,7 +61,7 @@ type reconciler[T client.Object] struct {
 	throttle     *throttle.Passes           // nil: every event has its own pass, for tests
 	backoff      *throttle.Backoff          // nil: the controller has another
 	limiter      *fairshare.Limiter         // nil: every plan runs at once, for tests
-	cpuTime      func(func()) time.Duration // cputime.Of, but for tests
+	cpuTime      func(func()) time.Duration // fairshare.CPUTime, but for tests
 	inFlight     *inflight.Record           // of the quarantine; nil: none
 	recorder     flight.Recorder            // nil: none
 	former       *former.Settings           // of the former states for an undo; nil: none are kept

@@ -264,7 +264,7 @@ func TestDefinitions(t *testing.T) {
 
 func TestWhyIsBounded(t *testing.T) {
 	s := failed("%s", strings.Repeat("é\n", 1000))
-	assert.LessOrEqual(t, len(s.Message), maxWhy)
+	assert.LessOrEqual(t, len(s.Message), text.MaxMessage)
 	assert.NotContains(t, s.Message, "\n")
 }
 

@@ -113,7 +113,7 @@ func (c *Cluster) formerOf(
 	if err != nil {
 		return nil, nil, err
 	}
-	manager := fieldmanager.Manager{Name: c.Name, Digest: wellknown.AnnotationDigest}
+	manager := fieldmanager.Manager{Name: c.Name}
 	var desired map[string]any
 	var ignored []paths.Path
 	if d != nil {

@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/batch"
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/store"
@@ -92,7 +92,7 @@ func patch(before, after client.Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	patch := mergepatch.Between(was, is)
+	patch := delta.MergePatch(was, is)
 	if len(patch) == 0 {
 		return nil, nil
 	}

@@ -67,7 +67,7 @@ func New() *Memory {
 		Revisions:   NewRecent[types.UID, Revision](),
 		Contests:    contest.NewRecord(maxRemembered),
 		Stuck:       stuck.NewWatch(maxRemembered),
-		Refused:     &Refused{answers: NewRecent[refusedKey, *invalidAnswer](), last: map[kindIn]time.Time{}},
+		Refused:     &Refused{answers: NewRecent[refusedKey, *invalidAnswer](), last: NewRecent[store.Key, time.Time]()},
 		Steady:      &Steady{of: NewRecent[types.UID, generations]()},
 		Failures:    Failures{reported: NewRecent[Call, string]()},
 	}
@@ -78,10 +78,7 @@ type Recent[K comparable, V any] = lru.Cache[K, V]
 
 // NewRecent returns an empty map with the size of each part of a Memory.
 func NewRecent[K comparable, V any]() *Recent[K, V] {
-	c, err := lru.New[K, V](maxRemembered)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
+	c, _ := lru.New[K, V](maxRemembered) // fails only for a size below 1
 	return c
 }
 

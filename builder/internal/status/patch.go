@@ -17,7 +17,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/mergepatch"
 )
 
 // Of returns an object's status.
@@ -52,7 +51,7 @@ func Patch(resourceVersion string, before, after client.Object) ([]byte, error) 
 	if err := errors.Join(errOld, errPlanned); err != nil {
 		return nil, err
 	}
-	patch := mergepatch.Between(old, planned)
+	patch := delta.MergePatch(old, planned)
 	if len(patch) == 0 {
 		return nil, nil
 	}

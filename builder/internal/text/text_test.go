@@ -1,6 +1,7 @@
 package text
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -18,4 +19,16 @@ func TestList(t *testing.T) {
 	assert.Equal(t, "waits for a; b", List("waits for ", []string{"a", "b"}, same))
 	assert.Equal(t, "a; b; c; and 2 more", List("", []string{"a", "b", "c", "d", "e"}, same))
 	assert.Len(t, List("", []string{strings.Repeat("x", 4000)}, same), MaxSummary/4)
+}
+
+func TestFew(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	assert.Equal(t, names, Few(names, 3))
+	assert.Equal(t, []string{"a", "and 2 more"}, Few(names, 1))
+	assert.Equal(t, []string{"a", "b", "c"}, names, "the list stays as it is")
+}
+
+func TestJSON(t *testing.T) {
+	assert.Equal(t, `{"a":"<b>"}`, JSON(map[string]any{"a": "<b>"}))
+	assert.Equal(t, "NaN", JSON(math.NaN()))
 }

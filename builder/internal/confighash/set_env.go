@@ -1,4 +1,4 @@
-package podtemplate
+package confighash
 
 import (
 	"reflect"
@@ -15,8 +15,8 @@ var places = []struct{ fields, json []string }{
 	{[]string{"Template"}, []string{"template"}},
 }
 
-// typed returns the pod template of a typed object, or nil.
-func typed(obj client.Object) *corev1.PodTemplateSpec {
+// templateOf returns the pod template of a typed object, or nil.
+func templateOf(obj client.Object) *corev1.PodTemplateSpec {
 	for _, place := range places {
 		v := reflect.ValueOf(obj).Elem()
 		for _, name := range place.fields {
@@ -41,8 +41,8 @@ func typed(obj client.Object) *corev1.PodTemplateSpec {
 	return nil
 }
 
-// untyped returns the pod template of an unstructured object, or nil.
-func untyped(obj *unstructured.Unstructured) map[string]any {
+// untypedTemplateOf returns the pod template of an unstructured object, or nil.
+func untypedTemplateOf(obj *unstructured.Unstructured) map[string]any {
 	for _, place := range places {
 		value, _, _ := unstructured.NestedFieldNoCopy(obj.Object, place.json...)
 		template, ok := value.(map[string]any)
@@ -54,9 +54,10 @@ func untyped(obj *unstructured.Unstructured) map[string]any {
 }
 
 // SetEnv sets an environment variable in all containers, but not in init containers. It replaces one of the same name.
+// It returns false and changes nothing if the object has no pod template.
 func SetEnv(obj client.Object, name, value string) bool {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
-		template := untyped(u)
+		template := untypedTemplateOf(u)
 		if template == nil {
 			return false
 		}
@@ -68,7 +69,7 @@ func SetEnv(obj client.Object, name, value string) bool {
 		}
 		return true
 	}
-	template := typed(obj)
+	template := templateOf(obj)
 	if template == nil {
 		return false
 	}

@@ -1,4 +1,4 @@
-package cputime
+package fairshare
 
 import (
 	"testing"
@@ -17,18 +17,18 @@ func works(d time.Duration) {
 }
 
 // The time of a function is the time that it works, and not the time that it waits for others.
-func TestOf(t *testing.T) {
+func TestCPUTime(t *testing.T) {
 	const work = 30 * time.Millisecond
-	assert.GreaterOrEqual(t, Of(func() { works(work) }), work)
+	assert.GreaterOrEqual(t, CPUTime(func() { works(work) }), work)
 
 	others := make(chan time.Duration)
 	begin := make(chan struct{})
 	go func() {
 		<-begin
-		others <- Of(func() { works(work) })
+		others <- CPUTime(func() { works(work) })
 	}()
 	var theirs time.Duration
-	ours := Of(func() { close(begin); theirs = <-others })
+	ours := CPUTime(func() { close(begin); theirs = <-others })
 	assert.GreaterOrEqual(t, theirs, work)
 	assert.Less(t, ours, work/2)
 }

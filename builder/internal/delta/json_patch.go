@@ -1,4 +1,4 @@
-package merge
+package delta
 
 import (
 	"maps"
@@ -15,43 +15,39 @@ type Operation struct {
 	Value any    `json:"value"`
 }
 
-// Patch returns the operations from one object to another, in small steps. It doesn't touch equal values, or values that a client's
+// JSONPatch returns the operations from one object to another, in small steps. It doesn't touch equal values, or values that a client's
 // older Go types don't know. It replaces a list of another length.
-func Patch(before, after map[string]any) []Operation { return patch("", before, after) }
+func JSONPatch(before, after map[string]any) []Operation { return jsonPatch("", before, after) }
 
-func patch(at string, before, after any) []Operation {
+func jsonPatch(at string, before, after any) []Operation {
 	if reflect.DeepEqual(before, after) {
 		return nil
 	}
 	was, wasMap := before.(map[string]any)
 	is, isMap := after.(map[string]any)
 	if wasMap && isMap {
-		return patchMap(at, was, is)
+		return jsonPatchMap(at, was, is)
 	}
-	wasList, isList := list(before), list(after)
+	wasList, _ := before.([]any)
+	isList, _ := after.([]any)
 	if wasList == nil || len(wasList) != len(isList) {
 		return []Operation{{"replace", at, after}}
 	}
 	var all []Operation
 	for i := range wasList {
-		all = append(all, patch(at+"/"+strconv.Itoa(i), wasList[i], isList[i])...)
+		all = append(all, jsonPatch(at+"/"+strconv.Itoa(i), wasList[i], isList[i])...)
 	}
 	return all
 }
 
-func list(v any) []any {
-	l, _ := v.([]any)
-	return l
-}
-
 var pointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-func patchMap(at string, before, after map[string]any) []Operation {
+func jsonPatchMap(at string, before, after map[string]any) []Operation {
 	var all []Operation
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		to := at + "/" + pointer.Replace(name)
 		if now, ok := after[name]; ok {
-			all = append(all, patch(to, before[name], now)...)
+			all = append(all, jsonPatch(to, before[name], now)...)
 		} else if before[name] != nil {
 			all = append(all, Operation{Op: "remove", Path: to})
 		}

@@ -1,4 +1,4 @@
-package toolarge
+package apistatus
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func tooLongAt(path *field.Path, most int) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "c", field.ErrorList{field.TooLong(path, "", most)})
 }
 
-func TestLimit(t *testing.T) {
+func TestSizeLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		err   error
 		limit int
@@ -33,15 +33,15 @@ func TestLimit(t *testing.T) {
 		"none":            {nil, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			limit, at := Limit(c.err)
+			limit, at := sizeLimit(c.err)
 			assert.Equal(t, c.limit, limit)
 			assert.Equal(t, c.field, at)
-			assert.Equal(t, c.limit > 0, Is(c.err))
+			assert.Equal(t, c.limit > 0, IsTooLarge(c.err))
 		})
 	}
 	unnumbered := &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonRequestEntityTooLarge, Message: "too much"}}
-	assert.True(t, Is(unnumbered))
-	at, explained := Explain(unnumbered, "ConfigMap", nil)
+	assert.True(t, IsTooLarge(unnumbered))
+	at, explained := ExplainSize(unnumbered, "ConfigMap", nil)
 	assert.Same(t, unnumbered, explained, "what isn't known isn't said")
 	assert.Empty(t, at)
 }

@@ -1,4 +1,4 @@
-package delta
+package paths
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/yaml"
 )
 
 func set(t *testing.T, text string) *fieldpath.Set {
@@ -15,7 +16,13 @@ func set(t *testing.T, text string) *fieldpath.Set {
 	return s
 }
 
-func TestRemove(t *testing.T) {
+func parseObject(t *testing.T, text string) map[string]any {
+	var object map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(text), &object))
+	return object
+}
+
+func TestRemoveSet(t *testing.T) {
 	const object = "{spec: {replicas: 1, list: [{name: x, v: 1}, {name: w}], set: [a, b], probe: {http: {port: 1}}}}"
 	cases := map[string]struct{ fields, kept, want string }{
 		"nothing":      {`{}`, `{}`, object},
@@ -28,9 +35,9 @@ func TestRemove(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := parse(t, object)
-			Remove(got, set(t, c.fields), set(t, c.kept))
-			assert.Equal(t, parse(t, c.want), got)
+			got := parseObject(t, object)
+			RemoveSet(got, set(t, c.fields), set(t, c.kept))
+			assert.Equal(t, parseObject(t, c.want), got)
 		})
 	}
 }

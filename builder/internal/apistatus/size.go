@@ -1,4 +1,4 @@
-package toolarge
+package apistatus
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
@@ -29,9 +28,9 @@ var (
 	messageTooLong = regexp.MustCompile(`larger than max \(\d+ vs\. (\d+)\)`)       // between API server and etcd
 )
 
-// Limit returns the limit that an object exceeded, in bytes, and the field that has it, empty for the whole object. It returns 0
+// sizeLimit returns the limit that an object exceeded, in bytes, and the field that has it, empty for the whole object. It returns 0
 // if an error isn't about the size of an object.
-func Limit(err error) (limit int, field string) {
+func sizeLimit(err error) (limit int, field string) {
 	number := func(match []string) int {
 		if len(match) < 2 {
 			return 0
@@ -40,7 +39,7 @@ func Limit(err error) (limit int, field string) {
 		return n
 	}
 	if apierrors.IsInvalid(err) {
-		for _, cause := range apistatus.Causes(err) {
+		for _, cause := range Causes(err) {
 			n := number(tooLong.FindStringSubmatch(cause.Message))
 			if cause.Type == metav1.CauseTypeTooLong && n >= leastSizeLimit {
 				return n, strings.Trim(cause.Field, "[]<>")
@@ -48,7 +47,7 @@ func Limit(err error) (limit int, field string) {
 		}
 		return 0, ""
 	}
-	message := apistatus.Message(err)
+	message := Message(err)
 	switch {
 	case strings.Contains(message, "etcdserver: request is too large"):
 		return etcdLimit, ""
@@ -59,16 +58,16 @@ func Limit(err error) (limit int, field string) {
 	}
 }
 
-// Is reports whether an object was refused for its size.
-func Is(err error) bool {
-	limit, _ := Limit(err)
+// IsTooLarge reports whether an object was refused for its size.
+func IsTooLarge(err error) bool {
+	limit, _ := sizeLimit(err)
 	return limit > 0 || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// Explain adds the largest field, and its size, to an error about the size of an object. The object is as decoded from JSON. The
+// ExplainSize adds the largest field, and its size, to an error about the size of an object. The object is as decoded from JSON. The
 // values of a Secret count as bytes, not as base64.
-func Explain(err error, kind string, object map[string]any) (field string, explained error) {
-	limit, under := Limit(err)
+func ExplainSize(err error, kind string, object map[string]any) (field string, explained error) {
+	limit, under := sizeLimit(err)
 	if limit == 0 {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package mergepatch
+package delta
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-func TestBetween(t *testing.T) {
+func TestMergePatch(t *testing.T) {
 	for name, c := range map[string]struct{ before, after, want string }{
 		"nothing":         {`{"a":{"b":[1]}}`, `{"a":{"b":[1]}}`, `{}`},
 		"set":             {`{}`, `{"a":{"b":1}}`, `{"a":{"b":1}}`},
@@ -25,7 +25,7 @@ func TestBetween(t *testing.T) {
 			var before, after map[string]any
 			require.NoError(t, utiljson.Unmarshal([]byte(c.before), &before))
 			require.NoError(t, utiljson.Unmarshal([]byte(c.after), &after))
-			got, err := json.Marshal(Between(before, after))
+			got, err := json.Marshal(MergePatch(before, after))
 			require.NoError(t, err)
 			assert.Equal(t, c.want, string(got))
 		})
