@@ -59,7 +59,8 @@
 //	list KIND...                          objects and their states
 //	writes, events                        what the managers did since the last output
 //
-// KIND is a kind's name, such as Job. If several groups or versions have the name, they follow it: Job.batch, Job.v1.batch, Event.v1.
+// KIND is a kind's name, such as Job. If several groups have the name, the group follows it, or the version and the group:
+// Event.events.k8s.io, Event.v1.events.k8s.io, and Event.v1 for the core group. Without a version it is the scheme's first one of the group.
 //
 // With the word quiet, settle, wait and idle have no output but errors: for a beginning that another story shows.
 //

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
 // The variants of a kind.
@@ -90,6 +91,16 @@ func (k Kind) Lower() string { return strings.ToLower(k.Kind) }
 
 // Var is the beginning of the names of unexported functions.
 func (k Kind) Var() string { return strings.ToLower(k.Kind[:1]) + k.Kind[1:] }
+
+// InStory is the kind in the lines of a story: with its group if a built-in kind has the same name.
+func (k Kind) InStory() string {
+	for gvk := range clientgoscheme.Scheme.AllKnownTypes() {
+		if gvk.Kind == k.Kind {
+			return k.Kind + "." + k.Group
+		}
+	}
+	return k.Kind
+}
 
 // SampleName is the name of the object in the sample.
 func (k Kind) SampleName() string { return "demo" }

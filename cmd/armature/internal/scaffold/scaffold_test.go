@@ -38,8 +38,8 @@ func project(t *testing.T, dir, module string, k Kind) {
 	require.NoError(t, Write(dir, files))
 }
 
-// A project of two kinds generates, compiles, and passes vet and its own tests. It is built as packages of this module, with what is
-// compiled already; test/integration/scaffold builds modules of all variants.
+// A project of two kinds, one of which has the name of a built-in kind, generates, compiles, and passes vet and its own tests. It is built
+// as packages of this module, with what is compiled already; test/integration/scaffold builds modules of all variants.
 func TestProjectOfTwoKinds(t *testing.T) {
 	require.NoError(t, os.MkdirAll("testdata", 0o755)) //nolint:gosec // git keeps no empty directory
 	dir, err := os.MkdirTemp("testdata", "project-")
@@ -48,7 +48,7 @@ func TestProjectOfTwoKinds(t *testing.T) {
 	project(t, dir, "github.com/armature-dev/armature/cmd/armature/internal/scaffold/"+filepath.ToSlash(dir), plain(t, "Backup"))
 	p, err := Open(dir)
 	require.NoError(t, err)
-	_, err = p.AddKind(plain(t, "Restore"))
+	_, err = p.AddKind(plain(t, "Ingress"))
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(filepath.Join(dir, "go.mod")))
 
@@ -77,7 +77,7 @@ func TestProjectOfTwoKinds(t *testing.T) {
 	}
 	run(dir, "vet", "./...")
 	run(dir, "test", "-vet=off", "./...")
-	for _, file := range []string{"charts/saver/crds/example.com_backups.yaml", "charts/saver/crds/example.com_restores.yaml", "charts/saver/templates/role.yaml"} {
+	for _, file := range []string{"charts/saver/crds/example.com_backups.yaml", "charts/saver/crds/example.com_ingresses.yaml", "charts/saver/templates/role.yaml"} {
 		assert.FileExists(t, filepath.Join(dir, file))
 	}
 }
