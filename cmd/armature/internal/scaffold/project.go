@@ -68,8 +68,8 @@ func (k Kind) Check() error {
 	case !kindName.MatchString(k.Kind) || len(k.Kind) > 50:
 		errs = append(errs, fmt.Errorf(
 			"--kind: %q; a kind has at most 50 letters and digits and begins with an upper-case letter, such as Backup", k.Kind))
-	case strings.HasSuffix(k.Kind, "List") || k.Kind == "GroupVersion" || k.Kind == "AddToScheme":
-		errs = append(errs, fmt.Errorf("--kind: %q is a name that the package of the kinds needs itself; choose another one", k.Kind))
+	case strings.HasSuffix(k.Kind, "List"):
+		errs = append(errs, fmt.Errorf("--kind: %q ends like the name of a list of objects; choose another one", k.Kind))
 	case k.Lower() == "operator" || k.Lower() == "scheme": // operator/operator_test.go, scheme.go
 		errs = append(errs, fmt.Errorf("--kind: %q is a name that a file of the project has already; choose another one", k.Kind))
 	}
