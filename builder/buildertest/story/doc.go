@@ -25,8 +25,8 @@
 //	Warning Failed: stopped by failurePolicy FailFast, ...
 //	delete Job demo-n2, demo-n3
 //
-// A line is a command with words and options. YAML may follow. Below "----" is the output: what the managers wrote and emitted, and what
-// status, show and list print. [Run] compares it, and with update it writes it. The format is that of the library datadriven, in which
+// A line is a command with words and options. YAML may follow. Below "----", which every line has, is the output: what the managers wrote and
+// emitted, and what status, show and list print. [Run] compares it, and with update it writes it. The format is that of the library datadriven, in which
 // the stories of etcd's Raft are written: commands and outputs alternate, so that a story reads from top to bottom. (An archive in the
 // format txtar has all files first, and needs a script language beside it.)
 //
@@ -67,5 +67,6 @@
 // [Scenario] makes a scenario of buildertest.Explore from a file; its counterexamples are stories again. [CrashEverywhere] crashes the
 // operators of such scenarios after each write.
 //
-// Config.Commands adds further ones. An error of a command is its output, after "error: ".
+// Config.Commands adds further ones. An error of a command is its output, after "error: ". An unknown command, and text below a command that
+// takes none, fail the test.
 package story
