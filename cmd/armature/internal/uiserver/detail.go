@@ -81,6 +81,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 		runs = read(v.hub, jobs, "runs", daemonRunOf, out.wake)
 		defer runs.close()
 	}
+	exists := false
 	out.run(v, func() bool {
 		c, synced, isNews := objects.take(), true, false
 		out.source(c.state)
@@ -116,7 +117,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 			d.explainer.ask(ctx, func(ctx context.Context) explained { return v.explain(ctx, root, d.node) })
 		}
 		d.sendExplained(pods == nil)
-		if c.synced && d.object == nil || len(c.gone) > 0 && len(c.set) == 0 {
+		if exists = len(c.set) > 0 || exists && len(c.gone) == 0; c.complete && !exists {
 			out.end(notFound(k.Kind, namespace, name))
 		}
 		return synced && c.synced && e.synced
