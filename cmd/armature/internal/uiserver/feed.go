@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// pageSize is the number of objects of one list request.
-	pageSize = 500
+	// pageSize is the number of objects of one list request. An object may have 1.5 MiB of JSON, and several times that once it is read.
+	pageSize = 50
 	// maxObjects is how many objects a feed holds at most. Of more it shows the first. Once a tenth of its room is free again, it lists
 	// anew.
 	maxObjects = 50_000

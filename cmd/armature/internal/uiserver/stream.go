@@ -3,7 +3,6 @@ package uiserver
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -16,8 +15,6 @@ const (
 	writeTimeout = 30 * time.Second
 	// settle is how long changes are gathered, so that a burst is one message.
 	settle = 50 * time.Millisecond
-	// maxBatch is the most objects of one message.
-	maxBatch = 500
 )
 
 // stream sends server-sent events.
@@ -53,7 +50,13 @@ func (s *stream) send(event string, data any) {
 		s.err = err
 		return
 	}
-	s.write(slices.Concat([]byte("event: "+event+"\ndata: "), body, []byte("\n\n")))
+	s.writeEvent(event, body)
+}
+
+func (s *stream) writeEvent(event string, body []byte) {
+	s.write([]byte("event: " + event + "\ndata: "))
+	s.write(body)
+	s.write([]byte("\n\n"))
 }
 
 func (s *stream) write(text []byte) {
@@ -117,11 +120,30 @@ func (s *stream) source(state *sourceState) {
 	s.send("source", state)
 }
 
+// sendBatch sends what a batch has, and empties it.
+func (s *stream) sendBatch(event string, b *batch) {
+	if b.n > 0 {
+		s.writeEvent(event, append(b.body, ']'))
+	}
+	*b = batch{body: b.body[:0]}
+}
+
 // sendAll sends values in batches.
 func sendAll[T any](s *stream, event string, all []T) {
-	for batch := range slices.Chunk(all, maxBatch) {
-		s.send(event, batch)
+	var b batch
+	for i := range all {
+		if s.err != nil {
+			return
+		}
+		if err := b.add(&all[i]); err != nil {
+			s.err = err
+			return
+		}
+		if b.full() {
+			s.sendBatch(event, &b)
+		}
 	}
+	s.sendBatch(event, &b)
 }
 
 // sendGone sends the identities of what is gone.
