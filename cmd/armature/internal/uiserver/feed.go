@@ -26,6 +26,9 @@ const (
 	// maxObjects is how many objects a feed holds at most. Of more it shows the first. Once a tenth of its room is free again, it lists
 	// anew.
 	maxObjects = 50_000
+	// watchSeconds is how long a watch lasts at least; at most, it lasts twice as long. The API server checks the viewer's rights when a
+	// watch begins, so this bounds how long a lost right still shows something. Its own default is 30 to 60 minutes.
+	watchSeconds int64 = 300
 	// firstPause and longestPause are between attempts to reach an API server that doesn't answer.
 	firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
 	// longestRefusal is between attempts while the API server refuses: rights may be granted, a kind may be installed, and an API server
@@ -220,7 +223,8 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 // watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to, "" if there
 // is room again for objects that had none.
 func (f *feed[T]) watch(ctx context.Context, version string) (string, error) {
-	options, err := f.options(&metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+	seconds := watchSeconds + rand.Int64N(watchSeconds) //nolint:gosec // spreads the ends of many watches
+	options, err := f.options(&metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true, TimeoutSeconds: &seconds})
 	if err != nil {
 		return version, err
 	}

@@ -1,6 +1,7 @@
 package uiserver
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -10,7 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 func TestFeedShowsTheOthersOnceThereIsRoom(t *testing.T) {
@@ -42,4 +46,20 @@ func TestFeedShowsTheOthersOnceThereIsRoom(t *testing.T) {
 
 	require.NoError(t, server.Client().Delete(t.Context(), configMap(1)))
 	shows(stateLive, "c-00", "c-02", "c-03")
+}
+
+// A watch whose viewer has lost the right to it goes on until it ends: the API server is asked to end it within minutes.
+func TestAWatchAsksForItsEnd(t *testing.T) {
+	asked := make(chan *metav1.ListOptions, 1)
+	c := interceptor.NewClient(newAPI(t).cluster().Client, interceptor.Funcs{
+		Watch: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error) {
+			asked <- (&client.ListOptions{}).ApplyOptions(opts).AsListOptions()
+			return c.Watch(ctx, list, opts...)
+		},
+	})
+	f := newFeed(c, source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap")}, (*unstructured.Unstructured).GetName)
+	go f.run(t.Context())
+	seconds := ptr.Deref((<-asked).TimeoutSeconds, 0)
+	assert.GreaterOrEqual(t, seconds, int64(300))
+	assert.Less(t, seconds, int64(600))
 }
