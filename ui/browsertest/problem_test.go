@@ -1,7 +1,11 @@
 package browsertest_test
 
 import (
+	"context"
 	"testing"
+
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 
 	"github.com/armature-dev/armature/ui/browsertest/fakeserver"
 )
@@ -72,4 +76,22 @@ func TestARefusedKubeconfigIsSaid(t *testing.T) {
 	s.LetIn()
 	p.sees("7 objects")
 	p.until("!document.querySelector('[role=alert]')")
+}
+
+// TestASilentStreamIsOpenedAgain has a connection on which nothing comes any more, without an end: the page opens another. Its 45 seconds
+// take half a second here.
+func TestASilentStreamIsOpenedAgain(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := cdppage.AddScriptToEvaluateOnNewDocument(
+			"{ const real = setTimeout; window.setTimeout = (f, ms, ...more) => real(f, ms === 45000 ? 500 : ms, ...more); }").Do(ctx)
+		return err
+	}))
+	p.open(s.URL + "/flows/ml/nightly")
+	p.until("document.querySelector('.title .state').innerText === 'Running'")
+	s.Stream("flow", "ml/nightly", fakeserver.E("flow", m{"uid": "f", "kind": "JobFlow", "namespace": "ml", "name": "nightly",
+		"state": "Succeed", "tone": "good"}))
+	p.until("document.querySelector('.title .state').innerText === 'Succeed'")
 }

@@ -23,6 +23,9 @@ export interface Stream {
 // The pauses between attempts to open a stream.
 const firstPause = 1000;
 const longestPause = 30000;
+// The server sends an event at least every 15 seconds. Of a connection that was dropped without a word a browser says
+// nothing for minutes: a stream that is silent for so long opens again.
+const longestSilence = 45000;
 
 type Handlers = { reset(): void } & Record<string, (data: any) => void>;
 
@@ -33,6 +36,7 @@ export function openStream(path: string, handlers: Handlers): Stream {
   let source: EventSource | undefined;
   let pause = firstPause;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
   const set = (change: Partial<StreamState>) => {
     state.value = { ...state.peek(), ...change };
   };
@@ -49,8 +53,21 @@ export function openStream(path: string, handlers: Handlers): Stream {
         void refused();
       }
     };
+    const heard = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => {
+        close();
+        set({ connected: false });
+        visible();
+      }, longestSilence);
+    };
+    heard();
     const on = (name: string, handle: (data: any) => void) =>
-      es.addEventListener(name, (e) => handle(JSON.parse((e as MessageEvent<string>).data)));
+      es.addEventListener(name, (e) => {
+        heard();
+        handle(JSON.parse((e as MessageEvent<string>).data));
+      });
+    on("ping", () => {});
     for (const [name, handle] of Object.entries(handlers)) {
       if (name !== "reset") on(name, handle);
     }
@@ -94,6 +111,7 @@ export function openStream(path: string, handlers: Handlers): Stream {
   };
   const close = () => {
     clearTimeout(retry);
+    clearTimeout(silence);
     source?.close();
     source = undefined;
   };

@@ -109,7 +109,7 @@ func (s *server) streamLogs(w http.ResponseWriter, r *http.Request, v *Viewer) {
 		case <-v.hub.ctx.Done():
 			return
 		case <-ping.C:
-			out.write([]byte(": ping\n\n"))
+			out.ping()
 		case first := <-lines:
 			out.sendLines(first, lines)
 		case end := <-ends:

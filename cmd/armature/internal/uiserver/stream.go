@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// pingEvery is the interval of pings in an idle stream, so that the page notices a dead connection.
+	// pingEvery is the interval of pings, so that the page notices a dead connection: it takes one that is silent for three of them for dead.
 	pingEvery = 15 * time.Second
 	// writeTimeout is how long a browser may take no bytes before its stream is ended.
 	writeTimeout = 30 * time.Second
@@ -83,6 +83,7 @@ func (s *stream) problem(err error) {
 func (s *stream) run(v *Viewer, update func() (synced bool)) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
+	wake, rested := s.wake, (<-chan time.Time)(nil)
 	for s.err == nil {
 		select {
 		case <-s.r.Context().Done():
@@ -90,21 +91,22 @@ func (s *stream) run(v *Viewer, update func() (synced bool)) {
 		case <-v.hub.ctx.Done():
 			return
 		case <-ping.C:
-			s.write([]byte(": ping\n\n"))
-		case <-s.wake:
+			s.ping()
+		case <-rested:
+			wake = s.wake
+		case <-wake:
 			if update() && !s.synced {
 				s.synced = true
 				s.send("synced", struct{}{})
 			}
+			wake, rested = nil, time.After(max(settle, s.rest)) // what comes meanwhile is one message
 		}
 		s.flush()
-		select { // what comes meanwhile is one message
-		case <-s.r.Context().Done():
-			return
-		case <-time.After(max(settle, s.rest)):
-		}
 	}
 }
+
+// ping is an event, because a browser hides comments from the page.
+func (s *stream) ping() { s.writeEvent("ping", []byte("{}")) }
 
 // source sends the state of a source if it is new, and ends the stream of a viewer whose session is over.
 func (s *stream) source(state *sourceState) {

@@ -33,6 +33,25 @@ func TestAStreamRestsAfterExpensiveNews(t *testing.T) {
 	})
 }
 
+// The page takes a silent connection for dead: pings come also while a stream rests.
+func TestPingsComeWhileAStreamRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, leave := context.WithCancel(t.Context())
+		sent := httptest.NewRecorder()
+		out := newStream(sent, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
+		out.wake <- struct{}{}
+		out.run(&Viewer{hub: &hub{ctx: ctx}}, func() bool {
+			if out.rest > 0 {
+				leave()
+			}
+			out.rest = 10 * pingEvery
+			out.wake <- struct{}{}
+			return true
+		})
+		assert.InDelta(t, 10, strings.Count(sent.Body.String(), "event: ping\ndata: {}\n\n"), 1)
+	})
+}
+
 // However long the texts of objects are, and however many characters of them JSON escapes: one event is small.
 func TestEventsAreSmall(t *testing.T) {
 	sent := httptest.NewRecorder()
