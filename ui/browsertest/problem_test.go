@@ -95,3 +95,19 @@ func TestASilentStreamIsOpenedAgain(t *testing.T) {
 		"state": "Succeed", "tone": "good"}))
 	p.until("document.querySelector('.title .state').innerText === 'Succeed'")
 }
+
+// TestALimitIsSaid has more objects than the server shows: the page says so below them.
+func TestALimitIsSaid(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	for path, stream := range map[string][2]string{
+		"/": {"objects", ""}, "/queues": {"queues", ""}, "/flows/ml/nightly": {"flow", "ml/nightly"},
+		"/objects/DaemonJob/ml/wipe-disks": {"detail", "DaemonJob/ml/wipe-disks/"},
+	} {
+		p.open(s.URL + path)
+		p.until("document.querySelector('.objects .rows .row, .queue, .graph canvas, .square')")
+		s.Send(stream[0], stream[1], "source", m{"kind": "FluxJob", "namespace": "ml", "state": "limited", "message": "only 50000 of them are shown"})
+		p.until("document.querySelector('.footnote')?.innerText.includes('FluxJob in ml: only 50000 of them are shown.')")
+	}
+}

@@ -302,7 +302,7 @@ func (f *feed[T]) forget(uid types.UID) {
 
 func (f *feed[T]) setLive() {
 	if f.skipped {
-		f.setState(stateLimited, fmt.Sprintf("there are more than %d: the others are not shown", f.room))
+		f.setState(stateLimited, fmt.Sprintf("only %d of them are shown", f.room))
 		return
 	}
 	f.setState(stateLive, "")

@@ -8,7 +8,7 @@ import { hrefOf, param, setParams } from "../route.ts";
 import { Actions } from "../parts/actions.tsx";
 import { CountsBar, Empty, State, Tabs } from "../parts/bits.tsx";
 import { Drawer } from "../parts/drawer.tsx";
-import { Problem, unseen } from "../parts/problem.tsx";
+import { Limited, Problem, unseen } from "../parts/problem.tsx";
 import { stateOf } from "../objects.ts";
 import { GraphView } from "../flow/graph.tsx";
 import { NodeTable } from "../flow/table.tsx";
@@ -83,6 +83,7 @@ export function FlowScreen({ namespace, name }: { namespace: string; name: strin
         </div>
         {node && <NodeDrawer flow={flow} namespace={namespace} name={name} node={node} />}
       </div>
+      <Limited sources={state.sources} />
     </main>
   );
 }

@@ -11,7 +11,7 @@ import { Grid } from "../parts/virtual.tsx";
 import { Age, Empty, Progress, State } from "../parts/bits.tsx";
 import { act, confirmed, offered } from "../parts/actions.tsx";
 import { NamespacePicker, chosenNamespaces } from "../parts/namespaces.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Limited, Problem } from "../parts/problem.tsx";
 import { capital } from "../format.ts";
 import { phone } from "../phone.ts";
 
@@ -149,6 +149,7 @@ export function ListScreen({ only }: { only?: string[] }) {
                 : "There is nothing yet. Submit something, or look into another namespace."}
         </Empty>
       )}
+      <Limited sources={state.sources} />
       {!nowhere && <Unseen sources={state.sources.filter((s) => s.state === "forbidden")} />}
     </main>
   );

@@ -10,7 +10,7 @@ import { Empty, Progress, State, Tabs } from "../parts/bits.tsx";
 import { Events, Overview, podList, Pods, Yaml } from "../parts/detail.tsx";
 import { Logs } from "../parts/logs.tsx";
 import { NodeMap } from "../parts/nodemap.tsx";
-import { Problem, unseen } from "../parts/problem.tsx";
+import { Limited, Problem, unseen } from "../parts/problem.tsx";
 import { Ranks } from "../parts/ranks.tsx";
 import { Cluster } from "../parts/cluster.tsx";
 
@@ -90,6 +90,7 @@ export function ObjectScreen({ kind, namespace, name }: { kind: string; namespac
           </div>
         )}
       </div>
+      <Limited sources={state.sources} />
     </main>
   );
 }

@@ -7,7 +7,7 @@ import { openStream } from "../stream.ts";
 import type { Queue } from "../types.ts";
 import { Age, Empty } from "../parts/bits.tsx";
 import { chosenNamespaces, NamespacePicker } from "../parts/namespaces.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Limited, Problem } from "../parts/problem.tsx";
 
 function watchQueues(namespaces: string[]) {
   const known = new Map<string, Queue>();
@@ -62,6 +62,7 @@ export function QueuesScreen() {
           </Empty>
         )}
       </div>
+      <Limited sources={state.sources} />
     </main>
   );
 }
