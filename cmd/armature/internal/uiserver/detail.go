@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -109,7 +110,11 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 			n, r := nodes.take(), runs.take()
 			out.source(n.state)
 			out.source(r.state)
-			d.sendMap(n, r)
+			out.rest = 0
+			if began := time.Now(); len(c.set)+len(n.set)+len(n.gone)+len(r.set)+len(r.gone) > 0 {
+				d.sendMap(n, r)
+				out.rest = busyShare * time.Since(began) // the map is computed at most a tenth of the time, however many nodes there are
+			}
 			synced = synced && n.synced && r.synced
 		}
 		if isNews && d.object != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -284,7 +285,11 @@ func (f *feed[T]) set(u *unstructured.Unstructured) {
 		}
 		return
 	}
-	f.items[uid] = item[T]{u.GetResourceVersion(), f.project(u)}
+	value := f.project(u)
+	f.items[uid] = item[T]{u.GetResourceVersion(), value}
+	if ok && reflect.DeepEqual(known.value, value) {
+		return // a node's heartbeat, for example: nothing changes of what is shown
+	}
 	for r := range f.readers {
 		r.note(uid)
 	}
@@ -309,6 +314,9 @@ func (f *feed[T]) setLive() {
 }
 
 func (f *feed[T]) setState(state, message string) {
+	if f.state.State == state && f.state.Message == message {
+		return
+	}
 	f.state.State, f.state.Message = state, message
 	for r := range f.readers {
 		r.newState = true

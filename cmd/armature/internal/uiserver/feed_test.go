@@ -63,3 +63,31 @@ func TestAWatchAsksForItsEnd(t *testing.T) {
 	assert.GreaterOrEqual(t, seconds, int64(300))
 	assert.Less(t, seconds, int64(600))
 }
+
+// The kubelet of each node writes its status every few seconds. A map of nodes isn't computed again for that.
+func TestAHeartbeatWakesNoReader(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
+	api := newAPI(t, node)
+	wake := make(chan struct{}, 1)
+	h := newHub(t.Context(), api.cluster().Client, time.Minute)
+	r := read(h, source{gvk: corev1.SchemeGroupVersion.WithKind("Node")}, "placement", clusterNodeOf, wake)
+	require.Eventually(t, func() bool { return r.take().synced && api.requests("watch Node") > 0 }, time.Minute, time.Millisecond)
+	<-wake
+	arrived := func() bool {
+		r.feed.mu.Lock()
+		defer r.feed.mu.Unlock()
+		return r.feed.items[node.UID].version == node.ResourceVersion
+	}
+	require.NoError(t, api.Client().Get(t.Context(), client.ObjectKeyFromObject(node), node))
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now()}}
+	require.NoError(t, api.Client().Status().Update(t.Context(), node))
+	require.Eventually(t, arrived, time.Minute, time.Millisecond)
+	assert.Empty(t, wake)
+	assert.Empty(t, r.take().set)
+
+	node.Spec.Unschedulable = true
+	require.NoError(t, api.Client().Update(t.Context(), node))
+	require.Eventually(t, arrived, time.Minute, time.Millisecond)
+	assert.Len(t, wake, 1)
+	assert.Len(t, r.take().set, 1)
+}
