@@ -21,6 +21,9 @@ func decideReplicas(current int32, value float64, r *replicaRule) int32 {
 	return int32(min(max(wanted, float64(r.min)), float64(r.max)))
 }
 
+// clamp returns the number of pods within the rule that is nearest to n.
+func (r *replicaRule) clamp(n int32) int32 { return min(max(n, r.min), r.max) }
+
 // mebibyte is what sizes are rounded up to.
 const mebibyte = 1 << 20
 

@@ -52,6 +52,51 @@ func TestScaleByANumber(t *testing.T) {
 func TestADeploymentByTheNameOfItsWorkload(t *testing.T) {
 	s := perform(t, aScaling(byURL("kv-gate", newSource(t, "150").url)), aDeployment("gate", 1))
 	assert.Equal(t, []string{"patch Deployment.apps/scale default/kv-gate"}, s.passes(0))
+// A number says nothing of the pods that were decided on by it: only a later one counts.
+func TestANumberIsDecidedOnOnce(t *testing.T) {
+	src := newSource(t, "100")
+	entry := byURL("storage", src.url)
+	entry.Spec.CoolDown = "0"
+	volumes := growing(src.url)
+	entry.Storage = volumes.Storage
+	entry.Storage[0].CoolDown = "0"
+	s := perform(t, aScaling(entry), aSet("storage", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+	s.passes(300 * time.Millisecond)
+	assert.EqualValues(t, 2, s.replicas("kv-storage"))
+	assert.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+	assert.EqualValues(t, 2, src.asked.Load())
+	s.passes(15 * time.Second)
+	assert.EqualValues(t, 4, s.replicas("kv-storage"))
+	assert.Equal(t, "2Gi", s.size("data-kv-storage-0"))
+	assert.EqualValues(t, 4, src.asked.Load())
+}
+
+func TestANumberThatIsOlderThanTheCoolDown(t *testing.T) {
+	src := newSource(t, "100")
+	entry := byURL("storage", src.url)
+	entry.Storage = growing(src.url).Storage
+	o := aScaling(entry)
+	o.Spec.Interval = "5m"
+	s := perform(t, o, aSet("storage", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+	s.passes(0)
+	assert.Empty(t, s.passes(2*time.Minute), "both have cooled down, and nothing is known of them yet")
+	assert.EqualValues(t, 2, src.asked.Load())
+	assert.Len(t, s.passes(3*time.Minute), 2)
+	assert.EqualValues(t, 4, s.replicas("kv-storage"))
+}
+
+// New bounds hold at once.
+func TestBoundsThatAreChanged(t *testing.T) {
+	s := perform(t, aScaling(byURL("storage", newSource(t, "50").url)), aSet("storage", 4))
+	assert.Empty(t, s.passes(0))
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Spec.MaxReplica = ptr.To[int32](3) })
+	s.passes(0)
+	assert.EqualValues(t, 3, s.replicas("kv-storage"))
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Spec.MaxReplica = ptr.To[int32](2) })
+	s.passes(0)
+	assert.EqualValues(t, 2, s.replicas("kv-storage"), "also while it cools down")
+}
+
 	assert.EqualValues(t, 3, *read(s, &appsv1.Deployment{}, "kv-gate").Spec.Replicas)
 }
 

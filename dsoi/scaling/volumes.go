@@ -50,7 +50,7 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 		return because(ReasonSourceFailed, "%s", read.err)
 	}
 	s.Value = format(read.value)
-	if read.value <= rule.threshold || (s.LastScaleTime != nil && p.now.Time.Before(s.LastScaleTime.Add(rule.coolDown))) {
+	if read.value <= rule.threshold || !p.isNew(s.LastScaleTime) || !p.hasCooledDown(s.LastScaleTime, rule.coolDown) {
 		return nil
 	}
 	for _, c := range claims {
