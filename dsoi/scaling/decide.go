@@ -14,9 +14,9 @@ const tolerance = 0.1
 // average. Of none, the number is taken as that of one.
 func decideReplicas(current int32, value float64, r *replicaRule) int32 {
 	ratio := value / r.threshold
-	wanted := float64(current)
+	wanted := float64(max(current, 1))
 	if math.Abs(ratio-1) > tolerance {
-		wanted = math.Ceil(float64(max(current, 1)) * ratio)
+		wanted = math.Ceil(wanted * ratio)
 	}
 	return int32(min(max(wanted, float64(r.min)), float64(r.max)))
 }
