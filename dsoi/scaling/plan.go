@@ -135,7 +135,7 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 	if err != nil {
 		return because(ReasonInvalidSpec, "%s", err)
 	}
-	if other := p.external.rivals[e.Name]; other != "" {
+	if other := p.external.rivals[about{entry: e.Name}]; other != "" {
 		return because(ReasonConflict, "%s is older and scales this node already; take the entry out of one of them", other)
 	}
 	target, err := p.target(e.Name)

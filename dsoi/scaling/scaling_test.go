@@ -218,6 +218,39 @@ func TestVolumesGrow(t *testing.T) {
 	assert.Len(t, s.passes(0), 2)
 	assert.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
 	assert.Equal(t, "1536Mi", s.size("data-kv-storage-1"))
+// An older Scaling holds what it scales of a node, and nothing else of it.
+func TestAnOlderScalingHoldsOnlyWhatItScales(t *testing.T) {
+	off := byURL("storage", "http://127.0.0.1:1/")
+	off.Spec.Enable = new(false)
+	logs := growing("http://127.0.0.1:1/")
+	logs.Storage[0].Name = "logs"
+	pods := byURL("kv-storage", "http://127.0.0.1:1/")
+	for name, tt := range map[string]struct {
+		theirs v1beta1.NodeScaling
+		writes int
+		reason string
+	}{
+		"turned off":      {off, 2, ReasonReady},
+		"other volumes":   {logs, 2, ReasonReady},
+		"the same pods":   {pods, 1, ReasonConflict},
+		"the same volume": {growing("http://127.0.0.1:1/"), 1, ReasonConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			older := aScaling(tt.theirs)
+			older.Name, older.Spec.Cluster = "older", "kv"
+			older.CreationTimestamp = metav1.NewTime(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+			src := newSource(t, "100")
+			mine := byURL("storage", src.url)
+			mine.Storage = growing(src.url).Storage
+			newer := aScaling(mine)
+			newer.CreationTimestamp = metav1.NewTime(time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC))
+			s := perform(t, older, newer, aSet("storage", 2), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+			assert.Len(t, s.passes(0), tt.writes)
+			assert.Equal(t, tt.reason, s.ready().Reason, s.ready().Message)
+		})
+	}
+}
+
 	assert.Equal(t, "1Gi", s.size("data-other-0"), "it is no claim of the node")
 	assert.Equal(t, v1beta1.Size("1536Mi"), s.scaling().Status.Nodes[0].Storage[0].Size)
 	assert.Empty(t, s.passes(30*time.Second), "it cools down")

@@ -34,15 +34,16 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 	if err != nil {
 		return because(ReasonInvalidSpec, "%s", err)
 	}
-	if other := p.external.rivals[entry]; other != "" {
-		return because(ReasonConflict, "%s is older and scales this node already; take the entry out of one of them", other)
+	what := about{entry, rule.name}
+	if other := p.external.rivals[what]; other != "" {
+		return because(ReasonConflict, "%s is older and scales these volumes already; take the storage out of one of them", other)
 	}
-	claims := p.external.claims[about{entry, rule.name}]
+	claims := p.external.claims[what]
 	if len(claims) == 0 {
 		return because(ReasonTargetNotFound, "the node %q has no claims of it", entry)
 	}
 	p.carryOut(claims, s)
-	read, ok := p.external.readings[about{entry, rule.name}]
+	read, ok := p.external.readings[what]
 	switch {
 	case !ok:
 		return nil // the spec has changed since the sources were asked
