@@ -37,7 +37,7 @@ func TestDecideReplicas(t *testing.T) {
 	none := &replicaRule{min: 0, max: 10, threshold: 50}
 	assert.EqualValues(t, 0, decideReplicas(3, 0, none), "to nothing, if that is allowed")
 	assert.EqualValues(t, 0, decideReplicas(0, 0, none))
-	for _, value := range []float64{1, 45, 50, 55} {
+	for _, value := range []float64{1, 46, 50, 54} {
 		assert.EqualValues(t, 1, decideReplicas(0, value, none), "and back, also by a number near the threshold")
 	}
 }

@@ -49,9 +49,6 @@ func TestScaleByANumber(t *testing.T) {
 	assert.Equal(t, "1 entries are in force", s.ready().Message)
 }
 
-func TestADeploymentByTheNameOfItsWorkload(t *testing.T) {
-	s := perform(t, aScaling(byURL("kv-gate", newSource(t, "150").url)), aDeployment("gate", 1))
-	assert.Equal(t, []string{"patch Deployment.apps/scale default/kv-gate"}, s.passes(0))
 // A number says nothing of the pods that were decided on by it: only a later one counts.
 func TestANumberIsDecidedOnOnce(t *testing.T) {
 	src := newSource(t, "100")
@@ -97,6 +94,9 @@ func TestBoundsThatAreChanged(t *testing.T) {
 	assert.EqualValues(t, 2, s.replicas("kv-storage"), "also while it cools down")
 }
 
+func TestADeploymentByTheNameOfItsWorkload(t *testing.T) {
+	s := perform(t, aScaling(byURL("kv-gate", newSource(t, "150").url)), aDeployment("gate", 1))
+	assert.Equal(t, []string{"patch Deployment.apps/scale default/kv-gate"}, s.passes(0))
 	assert.EqualValues(t, 3, *read(s, &appsv1.Deployment{}, "kv-gate").Spec.Replicas)
 }
 
@@ -197,27 +197,6 @@ func TestTwoScalingsOfOneNode(t *testing.T) {
 	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.passes(20*time.Second))
 }
 
-func growing(url string) v1beta1.NodeScaling {
-	return v1beta1.NodeScaling{Name: "storage", Storage: []v1beta1.StorageScaling{{
-		Name: "data", Threshold: "80", Max: "2Gi", Increase: "50%", CoolDown: "60", Source: &v1beta1.Source{External: &v1beta1.HTTPSource{URL: url}},
-	}}}
-}
-
-func (s *stage) size(claim string) string {
-	s.Helper()
-	return read(s, &corev1.PersistentVolumeClaim{}, claim).Spec.Resources.Requests.Storage().String()
-}
-
-func TestVolumesGrow(t *testing.T) {
-	src := newSource(t, "90")
-	foreign := aClaim("data-other-0", "1Gi", "fast")
-	foreign.Annotations = nil
-	s := perform(t, aScaling(growing(src.url)), aSet("storage", 2), aClass("fast", true), foreign,
-		aClaim("data-kv-storage-0", "1Gi", "fast"), aClaim("data-kv-storage-1", "1Gi", "fast"))
-	assert.Empty(t, s.pass())
-	assert.Len(t, s.passes(0), 2)
-	assert.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
-	assert.Equal(t, "1536Mi", s.size("data-kv-storage-1"))
 // An older Scaling holds what it scales of a node, and nothing else of it.
 func TestAnOlderScalingHoldsOnlyWhatItScales(t *testing.T) {
 	off := byURL("storage", "http://127.0.0.1:1/")
@@ -251,6 +230,27 @@ func TestAnOlderScalingHoldsOnlyWhatItScales(t *testing.T) {
 	}
 }
 
+func growing(url string) v1beta1.NodeScaling {
+	return v1beta1.NodeScaling{Name: "storage", Storage: []v1beta1.StorageScaling{{
+		Name: "data", Threshold: "80", Max: "2Gi", Increase: "50%", CoolDown: "60", Source: &v1beta1.Source{External: &v1beta1.HTTPSource{URL: url}},
+	}}}
+}
+
+func (s *stage) size(claim string) string {
+	s.Helper()
+	return read(s, &corev1.PersistentVolumeClaim{}, claim).Spec.Resources.Requests.Storage().String()
+}
+
+func TestVolumesGrow(t *testing.T) {
+	src := newSource(t, "90")
+	foreign := aClaim("data-other-0", "1Gi", "fast")
+	foreign.Annotations = nil
+	s := perform(t, aScaling(growing(src.url)), aSet("storage", 2), aClass("fast", true), foreign,
+		aClaim("data-kv-storage-0", "1Gi", "fast"), aClaim("data-kv-storage-1", "1Gi", "fast"))
+	assert.Empty(t, s.pass())
+	assert.Len(t, s.passes(0), 2)
+	assert.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+	assert.Equal(t, "1536Mi", s.size("data-kv-storage-1"))
 	assert.Equal(t, "1Gi", s.size("data-other-0"), "it is no claim of the node")
 	assert.Equal(t, v1beta1.Size("1536Mi"), s.scaling().Status.Nodes[0].Storage[0].Size)
 	assert.Empty(t, s.passes(30*time.Second), "it cools down")
