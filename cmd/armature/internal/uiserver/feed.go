@@ -24,8 +24,8 @@ import (
 const (
 	// pageSize is the number of objects of one list request. An object may have 1.5 MiB of JSON, and several times that once it is read.
 	pageSize = 50
-	// maxObjects is how many objects a feed holds at most. Of more it shows the first. Once a tenth of its room is free again, it lists
-	// anew.
+	// maxObjects is how many objects a feed holds at most. Of more it shows the first. Once a tenth of that is free again, it lists
+	// again.
 	maxObjects = 50_000
 	// watchSeconds is how long a watch lasts at least; at most, it lasts twice as long. The API server checks the viewer's rights when a
 	// watch begins, so this bounds how long a lost right still shows something. Its own default is 30 to 60 minutes.
@@ -82,7 +82,7 @@ type feed[T any] struct {
 	items   map[types.UID]item[T]
 	state   sourceState
 	synced  bool // all that exists has been read once
-	skipped bool // there was no room for some of them
+	skipped bool // some of them are above the size limit
 	readers map[*reader[T]]struct{}
 }
 
@@ -221,8 +221,8 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 	return version, nil
 }
 
-// watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to, "" if there
-// is room again for objects that had none.
+// watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to, "" if it
+// holds few enough objects again to list those that it has skipped.
 func (f *feed[T]) watch(ctx context.Context, version string) (string, error) {
 	seconds := watchSeconds + rand.Int64N(watchSeconds) //nolint:gosec // spreads the ends of many watches
 	options, err := f.options(&metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true, TimeoutSeconds: &seconds})
