@@ -118,7 +118,8 @@ func (f field) drop1(why string) {
 	}
 }
 
-// exitOf returns the name of the exit handler of a workflow or task, and its arguments: those of the workflow or task if it has none itself.
+// exitOf returns the name of the exit handler of a workflow or task, and its arguments: those of the workflow or task if it has none
+// itself.
 func exitOf(of field) (template, arguments field) {
 	template, arguments = of.get("onExit"), of.get("arguments")
 	if hook := of.get("hooks", "exit"); !template.has() {

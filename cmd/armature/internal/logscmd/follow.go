@@ -96,7 +96,8 @@ func (s *source) newFollower(p *printer) *follower {
 }
 
 // start begins to read the logs that aren't known yet, and goes on with those of running containers whose streams have ended. It returns
-// an error if more containers run than logs may be read at a time. As many logs of containers that have ended are read beside them, so that they don't wait until those that run have ended.
+// an error if more containers run than logs may be read at a time. As many logs of containers that have ended are read beside them, so
+// that they don't wait until those that run have ended.
 func (f *follower) start(ctx context.Context, found found) error {
 	running := 0
 	for _, r := range found.started {

@@ -38,7 +38,7 @@ type podView struct {
 	Ready      bool            `json:"ready,omitempty"`
 
 	owner types.UID
-	// version lets each version of a pod be news: an explanation reads more of a pod than is shown.
+	// version makes each version of a pod a change: an explanation reads more of a pod than is shown.
 	version string
 }
 
