@@ -2,37 +2,23 @@ package builder
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
-	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/disruption"
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/status"
-	"github.com/armature-dev/armature/builder/internal/telemetry"
+	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
-	"github.com/armature-dev/armature/store"
 )
-
-// FieldDiff is a field that a write would change. The values of a Secret's data are hidden: they read "***".
-type FieldDiff struct {
-	// Path is the field's path: spec.template.spec.containers[name=web].image, data["tls.crt"].
-	Path string
-	// Old and New are the field's values as decoded from JSON; nil if the field isn't set.
-	Old, New any
-	// ByServer is true if New isn't what the program asked for: the API server's admission or defaults set it, or it writes the value in
-	// another way. Of a new object only the fields that the program sets are listed, with labels and annotations that admission adds.
-	ByServer bool
-}
 
 // Diff returns the result that Reconcile would return now, and writes nothing. The result's Changes have the fields that would differ;
 // its String method shows them. The API server runs each write as a dry run, so the result includes its defaults, its admission and
@@ -45,9 +31,8 @@ type FieldDiff struct {
 func (b *Builder) Diff(ctx context.Context) (Result, error) {
 	dry := *b
 	dry.engine = b.engine.dryRun()
-	writes := map[store.Key]*apply.Write{}
-	res, err := dry.reconcile(ctx, writes)
-	return res, errors.Join(addFields(res, writes), err)
+	res, err := dry.Reconcile(ctx)
+	return res, errors.Join(addFields(res), err)
 }
 
 // Diff returns the result that the next pass over an owner would have, and writes nothing: see [Builder.Diff]. It calls External and the
@@ -74,33 +59,28 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	if isPaused(owner) {
 		return r.diffPaused(ctx, dry, owner)
 	}
-	p, err := dry.newPass(owner)
+	p, err := r.newOperatorPass(dry, owner)
 	if err != nil {
 		return Result{}, err
 	}
-	p.dryWrites = map[store.Key]*apply.Write{}
-	view, err := r.observe(ctx, p, owner)
+	view, err := r.observe(ctx, p.pass, owner)
 	if err != nil {
-		return Result{}, err
+		return Result{}, publicError(err)
 	}
 	plan, err := r.makePlan(ctx, owner, view.WithContext(ctx))
 	if err != nil {
 		return Result{}, err
 	}
 	p.instructions = plan.instructions()
-	carryOut := p.carryOut
-	if r.effects != nil {
-		p.effects, carryOut = r.effects, p.carryOutWithEffects
-	}
-	err = carryOut(ctx)
+	err = publicError(p.carryOut(ctx))
 	res := p.finish(err)
-	if errors.Is(err, errOwnerGone) {
+	if errors.Is(err, apply.ErrOwnerGone) {
 		return Result{}, nil
 	}
-	if held := waitsForTurn(p); held != nil {
+	if held := waitsForTurn(p.pass); held != nil {
 		res.Pending = append(res.Pending, *held)
 	}
-	if err = errors.Join(addFields(res, p.dryWrites), err); err != nil {
+	if err = errors.Join(addFields(res), err); err != nil {
 		return res, err
 	}
 	res.planWaitsFor = plan.WaitingFor
@@ -110,78 +90,23 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 }
 
 // addFields adds to the changes of a dry run the fields that differ.
-func addFields(res Result, writes map[store.Key]*apply.Write) error {
+func addFields(res Result) error {
 	for i := range res.Changes {
 		c := &res.Changes[i]
-		w := writes[c.Key]
-		if w == nil || c.Reason == events.ReasonDeleted {
+		if c.write == nil {
 			continue
 		}
-		c.Drift = w.IsDrift()
-		changes, err := w.Diff()
+		c.Drift = c.write.IsDrift()
+		changes, err := c.write.Diff()
 		if err != nil {
 			return err
 		}
+		c.write = nil // the result outlives the pass
 		for _, change := range changes {
 			c.Fields = append(c.Fields, FieldDiff(change))
 		}
 	}
 	return nil
-}
-
-// String renders the changes, one line for each object and for each value that [Builder.Diff] found. It is empty without changes. An
-// object is created (+), changed (~), deleted to be recreated (-/+), deleted (-), or waits for a terminating object (?). Fields that
-// another field manager keeps in an object have the mark (!). For example:
-//
-//	~ Deployment.apps default/web
-//	-     spec.replicas: 2
-//	+     spec.replicas: 3
-//	- Secret default/old
-func (r Result) String() string {
-	var text strings.Builder
-	for _, c := range r.Changes {
-		fmt.Fprintf(&text, "%s %s\n", signs[c.Reason], c.Key)
-		for _, f := range c.Fields {
-			line(&text, "-", f.Path, f.Old, "")
-			line(&text, "+", f.Path, f.New, byServer[f.ByServer])
-		}
-		for _, left := range c.left {
-			fmt.Fprintf(&text, "!     %s\n", left)
-		}
-	}
-	for _, child := range r.waiting() {
-		fmt.Fprintf(&text, "? %s waits\n", child.Key)
-	}
-	return text.String()
-}
-
-var signs = map[string]string{
-	events.ReasonCreated: "+", events.ReasonAdopted: "~", events.ReasonUpdated: "~", events.ReasonRecreating: "-/+",
-	events.ReasonDeleted: "-",
-}
-
-// byServer is the remark to a new value.
-var byServer = map[bool]string{true: " (by the API server)"}
-
-func line(text *strings.Builder, sign, path string, value any, remark string) {
-	if value == nil {
-		return
-	}
-	fmt.Fprintf(text, "%s     %s: %s%s\n", sign, path, rendered(value), remark)
-}
-
-// rendered returns a value as JSON on one line, so that a string differs from a number.
-func rendered(value any) string {
-	if text, ok := value.(string); ok && strings.HasPrefix(text, apply.Mask) {
-		return text
-	}
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Sprint(value)
-	}
-	return strings.TrimSuffix(out.String(), "\n")
 }
 
 // diffOwner returns what a pass would change in the owner itself: its status, and whether the plan deletes it. res is the rest of a dry
@@ -196,7 +121,7 @@ func (r *reconciler[T]) diffOwner(ctx context.Context, dry *Engine, owner T, pla
 	}
 	after = withConditions(after, func(conditions *[]metav1.Condition) {
 		turns.MarkOf(*any(owner).(Conditioned).Conditions()).Set(conditions, owner.GetGeneration(), now)
-		keepUndoable(conditions, owner)
+		former.KeepName(conditions, *any(owner).(Conditioned).Conditions())
 	})
 	changes, err := dry.diffStatus(ctx, owner, after)
 	if err != nil || !plan.DeleteOwner || owner.GetDeletionTimestamp() != nil {
@@ -246,70 +171,53 @@ func (e *Engine) diffStatus(ctx context.Context, owner, after client.Object) ([]
 	return []Change{{Key: k.Key(owner), Reason: events.ReasonUpdated, Fields: fields}}, err
 }
 
-// statusDiff returns the fields in which two statuses differ, without times that replace times and without the transition times of
-// conditions: they follow from the other fields, or say that nothing else has changed.
+// statusDiff returns the fields in which two statuses differ.
 func statusDiff(before, after client.Object) ([]FieldDiff, error) {
-	was, errWas := status.Fields(before)
-	is, errIs := status.Fields(after)
-	if err := errors.Join(errWas, errIs); err != nil {
-		return nil, err
-	}
-	changes := slices.DeleteFunc(delta.Between(was, is), func(c delta.Change) bool {
-		return isTime(c.Old) && isTime(c.New) || strings.HasSuffix(c.Path, "].lastTransitionTime")
-	})
+	changes, err := status.Diff(before, after)
 	var fields []FieldDiff
 	for _, c := range changes {
 		fields = append(fields, FieldDiff{Path: c.Path, Old: c.Old, New: c.New})
 	}
-	return fields, nil
+	return fields, err
 }
 
-func isTime(value any) bool {
-	text, ok := value.(string)
-	if !ok {
-		return false
+// disruption returns what the plan of a pass would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass
+// has observed. It leaves out the plan's own edits and deletions, which answer to an observed state, and drift, which another writer
+// has caused: an operator does both whatever its build is.
+func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error) {
+	dry, err := r.engine.dryRun().newPass(p.owner)
+	if err != nil {
+		return "", err
 	}
-	_, err := time.Parse(time.RFC3339, text)
-	return err == nil
-}
-
-// dryRun returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores nothing. The
-// engine emits no events, counts no metrics and remembers nothing.
-func (e *Engine) dryRun() *Engine {
-	dry := *e
-	dry.dry = true
-	dry.recorder = nil
-	inner := e.client
-	if counting, ok := inner.(telemetry.Client); ok {
-		inner = counting.Client
+	dry.observed.CopyFrom(&p.observed)
+	dry.instructions = p.instructions
+	dry.edits, dry.deletes = nil, nil
+	err = publicError(dry.carryOut(ctx))
+	if errors.Is(err, apply.ErrOwnerGone) {
+		return "", nil
 	}
-	dry.client = client.NewDryRunClient(unawaited{inner})
-	return &dry
-}
-
-// unawaited is a client without read-your-writes waits, because no cache ever shows a dry run's writes.
-type unawaited struct{ client.Client }
-
-func (c unawaited) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	return c.Client.Create(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
-}
-
-func (c unawaited) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	return c.Client.Patch(ctx, obj, patch, append(opts, client.DisableReadYourWritesConsistency)...)
-}
-
-func (c unawaited) SubResource(name string) client.SubResourceClient {
-	return unawaitedSubResource{c.Client.SubResource(name)}
-}
-
-type unawaitedSubResource struct{ client.SubResourceClient }
-
-func (c unawaitedSubResource) Patch(
-	ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
-) error {
-	return c.SubResourceClient.Patch(ctx, obj, patch, append(opts, client.DisableReadYourWritesConsistency)...)
-}
-
-func (c unawaited) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
-	return c.Client.Delete(ctx, obj, append(opts, client.DisableReadYourWritesConsistency)...)
+	res := dry.finish(err)
+	if fieldsErr := addFields(res); fieldsErr != nil {
+		return "", fieldsErr
+	}
+	var all []string
+	for _, c := range res.Changes {
+		fields := make([]disruption.Field, len(c.Fields))
+		for i, f := range c.Fields {
+			fields[i] = disruption.Field{Path: f.Path, Old: f.Old, New: f.New}
+		}
+		if what := disruption.Of(c.Key.Group, c.Reason, fields); what != "" && !c.Drift {
+			all = append(all, c.Key.String()+" "+what)
+		}
+	}
+	switch {
+	case len(all) > 0:
+		return text.List("", all, strings.Clone), nil
+	case err != nil && strings.Contains(err.Error(), "dry run"): // of an admission webhook that allows none
+		return "unknown, because no dry run is possible: " + summarize(err), nil
+	case err != nil && !IsTerminal(err):
+		return "", err
+	default:
+		return "", nil // the pass itself has the same error
+	}
 }

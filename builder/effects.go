@@ -13,6 +13,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -26,21 +27,21 @@ import (
 var controllerRevisions = kinds.Kind{GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision")}
 
 func init() {
-	effect.Option = func(d *effect.Desired) any { return ofEffect{d} }
+	effect.Option = func(d *effect.Desired) any { return asEffect(d) }
 	effect.OwnsOption = func(p effect.Performer) any {
 		return ownsOption(func(o *owns) { o.performers = append(o.performers, p) })
 	}
 }
 
-// ofEffect marks a child as the journal of an effect. The child is ready when the effect is done.
-type ofEffect struct{ *effect.Desired }
-
-func (of ofEffect) applyToChild(c *Child) {
-	c.effect = of.Desired
-	c.desired.ReadyWhen = func(obj client.Object) readiness.Status {
-		j := effect.Read(obj)
-		return readiness.Status{Ready: j.IsDone(), Message: j.Pending()}
-	}
+// asEffect marks a child as the journal of an effect. The child is ready when the effect is done.
+func asEffect(d *effect.Desired) ChildOption {
+	return childOption(func(c *Child) {
+		c.effect = d
+		c.desired.ReadyWhen = func(obj client.Object) readiness.Status {
+			j := effect.Read(obj)
+			return readiness.Status{Ready: j.IsDone(), Message: j.Pending()}
+		}
+	})
 }
 
 // checkPerformers returns the errors of a kind that is declared with performers.
@@ -50,22 +51,7 @@ func (o *owns) checkPerformers() error {
 		errs = append(errs, fmt.Errorf("%w: PerformedBy is an option of Owns(&appsv1.ControllerRevision{}) without ByName and CrossNamespace, "+
 			"not of %T", ErrMisuse, o.like))
 	}
-	known := map[string]bool{}
-	for _, p := range o.performers {
-		switch {
-		case p.Name == "":
-			errs = append(errs, fmt.Errorf("%w: a performer has no name", ErrMisuse))
-		case p.Do == nil:
-			errs = append(errs, fmt.Errorf("%w: performer %q is nil", ErrMisuse, p.Name))
-		case known[p.Name]:
-			errs = append(errs, fmt.Errorf("%w: there are two performers %q", ErrMisuse, p.Name))
-		case p.Every <= 0 || p.Timeout <= 0:
-			errs = append(errs, fmt.Errorf("%w: performer %q observes every %s with a timeout of %s; both must be above 0",
-				ErrMisuse, p.Name, p.Every, p.Timeout))
-		}
-		known[p.Name] = true
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, effect.CheckPerformers(o.performers))...)
 }
 
 // performers returns the performers that the operator declares; nil for none.
@@ -79,71 +65,29 @@ func (o *Operator[T]) performers() *effect.Performers {
 
 // checkEffect returns the error of a child that is an effect. performers are those of the operator; nil: none.
 func (c Child) checkEffect(performers *effect.Performers) error {
-	d := c.effect
-	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("%w: effect %s %q: %s", ErrMisuse, d.Performer, d.Key, fmt.Sprintf(format, args...))
-	}
-	switch {
-	case d.Err != nil:
-		return fmt.Errorf("%w: %w", ErrMisuse, d.Err)
-	case c.desired.Object.GetNamespace() == "":
-		return wrong("the owner has no namespace; only namespaced owners have effects")
-	case d.Key == "":
-		return wrong("Key is empty; it must name what is outside, such as \"database/orders\"")
-	case !performers.Has(d.Performer):
-		return wrong("the operator has no performer of this name; add Owns(&appsv1.ControllerRevision{}, effects.PerformedBy(%q, ...))",
-			d.Performer)
-	case c.desired.Options != nil, c.desired.CreateOnly, c.desired.CrossNamespace, c.run != nil:
-		return wrong("has an option of children; of those only InPhase can be beside an effect")
-	}
-	return nil
-}
-
-// carryOutWithEffects follows the instructions of an operator that has performers. The owner gets its finalizer before its first effect has
-// a journal. The journals are children, and effects are performed after them.
-func (p *pass) carryOutWithEffects(ctx context.Context) error {
-	if err := p.guardEffects(ctx); err != nil {
-		return err
-	}
-	err := p.carryOut(ctx)
-	if _, kept := errors.AsType[stateKept](err); kept || errors.Is(err, errOwnerGone) {
-		return err
-	}
-	return errors.Join(err, p.performEffects(ctx))
+	hasOption := c.desired.Options != nil || c.desired.CreateOnly || c.desired.CrossNamespace || c.run != nil
+	return c.effect.Check(performers, c.desired.Object.GetNamespace(), hasOption)
 }
 
 // guardEffects adds the finalizer to an owner that has an effect. The API server refuses it on a terminating owner, which needs none.
 func (p *pass) guardEffects(ctx context.Context) error {
 	desires := slices.ContainsFunc(p.children, func(c Child) bool { return c.effect != nil })
-	if !desires || p.isGuardedForEffects() || p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
+	if !desires || p.pruner.Inventory.Has(wellknown.FinalizerEffects) || p.engine.dry || p.owner.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	return p.writeFinalizers(ctx, append(slices.Clone(p.inventory.Finalizers), wellknown.FinalizerEffects))
-}
-
-func (p *pass) isGuardedForEffects() bool {
-	return slices.Contains(p.inventory.Finalizers, wellknown.FinalizerEffects)
-}
-
-// writeFinalizers changes the finalizers of the owner as they were read.
-func (p *pass) writeFinalizers(ctx context.Context, finalizers []string) error {
-	next, patch, err := p.inventory.WithFinalizers(finalizers)
-	if err != nil {
-		return err
-	}
-	return p.patchInventory(ctx, next, patch, "write the finalizers of")
+	return p.pruner.WriteFinalizers(ctx, p.pruner.Inventory.FinalizersWith(wellknown.FinalizerEffects))
 }
 
 // deleteUndesiredEffects deletes the journals of effects that aren't desired. Their finalizer keeps them until the effects are undone.
 func (p *pass) deleteUndesiredEffects(ctx context.Context) error {
 	var stale []store.Key
-	for key, obj := range p.observed {
+	for key, obj := range p.observed.ByKey {
 		if effect.Is(obj) && obj.GetDeletionTimestamp() == nil && metav1.IsControlledBy(obj, p.owner) && !p.cluster.DesiredKeys.Has(key) {
 			stale = append(stale, key)
 		}
 	}
 	slices.SortFunc(stale, store.Compare)
-	return p.deleteAll(ctx, stale)
+	return p.deleted(p.pruner.Delete(ctx, stale))
 }
 
 // performEffects takes the next step of each effect.
@@ -163,7 +107,7 @@ func (p *pass) performEffects(ctx context.Context) error {
 	}
 	again, err := p.effectsHost().Perform(ctx, steps)
 	if err != nil {
-		return publicError(err)
+		return err
 	}
 	if again > 0 {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(again, conflictDelay))
@@ -175,7 +119,8 @@ func (p *pass) performEffects(ctx context.Context) error {
 	return p.unguardEffects(ctx)
 }
 
-// effectSteps returns the steps of the plan's effects, and of those with a journal.
+// effectSteps returns the steps of the plan's effects, and of those with a journal. During a rollback an effect that only the failed
+// revision has isn't desired.
 func (p *pass) effectSteps() ([]effect.Step, error) {
 	desired := map[store.Key]*effect.Desired{}
 	for i := range p.children {
@@ -185,7 +130,10 @@ func (p *pass) effectSteps() ([]effect.Step, error) {
 		}
 		_, key, err := p.cluster.KeyOf(&c.desired)
 		if err != nil {
-			return nil, publicError(err)
+			return nil, err
+		}
+		if p.rollsBack && !p.cluster.DesiredKeys.Has(key) {
+			continue
 		}
 		desired[key] = c.effect
 	}
@@ -196,7 +144,7 @@ func (p *pass) effectSteps() ([]effect.Step, error) {
 			written[i].Deleted = change.object
 		}
 	}
-	return effect.Steps(desired, p.observed, written), nil
+	return effect.Steps(desired, p.observed.ByKey, written), nil
 }
 
 // effectsHost returns the engine's part that package effect uses.
@@ -204,7 +152,7 @@ func (p *pass) effectsHost() *effect.Host {
 	return &effect.Host{
 		Controller: p.engine.name, Client: p.engine.client, Owner: p.owner, Performers: p.effects, DryRun: p.engine.dry, Now: p.engine.now,
 		Emit:  func(ev events.Event) { p.engine.emit(p.owner, ev) },
-		Wrote: func(journal store.Key) { p.wrote(controllerRevisions, journal) },
+		Wrote: func(journal store.Key) { p.observed.Wrote(controllerRevisions, journal) },
 	}
 }
 
@@ -229,14 +177,20 @@ func (p *pass) reportEffects(steps []effect.Step) {
 	}
 }
 
-// unguardEffects removes the finalizer from an owner that has no effect any more. It looks for journals past the cache, which may not
-// show those of an earlier process yet.
+// unguardEffects removes the finalizer from an owner that has no effect any more, also none that a rollback has kept. It looks for
+// journals past the cache, which may not show those of an earlier process yet.
 func (p *pass) unguardEffects(ctx context.Context) error {
 	isEnd := p.owner.GetDeletionTimestamp() != nil || p.pruned
-	if !isEnd || !p.isGuardedForEffects() || p.engine.dry {
+	if !isEnd || !p.pruner.Inventory.Has(wellknown.FinalizerEffects) || p.engine.dry {
 		return nil
 	}
-	found, err := p.engine.listMetadata(ctx, controllerRevisions.GVK.GroupKind(), client.InNamespace(p.owner.GetNamespace()))
+	for _, obj := range p.observed.ByKey {
+		if effect.Is(obj) && obj.GetDeletionTimestamp() == nil && metav1.IsControlledBy(obj, p.owner) {
+			return nil
+		}
+	}
+	found, err := prune.ListMetadata(ctx, p.engine.client, p.engine.live, controllerRevisions.GVK.GroupKind(),
+		client.InNamespace(p.owner.GetNamespace()))
 	if err != nil {
 		return fmt.Errorf("look for journals of the effects of %s: %w", p.ownerKey, err)
 	}
@@ -246,8 +200,7 @@ func (p *pass) unguardEffects(ctx context.Context) error {
 			return nil
 		}
 	}
-	others := slices.DeleteFunc(slices.Clone(p.inventory.Finalizers), func(f string) bool { return f == wellknown.FinalizerEffects })
-	err = p.writeFinalizers(ctx, others)
+	err = p.pruner.WriteFinalizers(ctx, p.pruner.Inventory.FinalizersWithout(wellknown.FinalizerEffects))
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/sources"
@@ -129,6 +130,20 @@ func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind cl
 
 func (e *Engine) isIndexed(k kinds.Kind) bool { return e.byController.Has(k) }
 
+// ownByName returns the reader of the kinds whose children are read by name. It makes the engine's client read these kinds from the
+// API server.
+func (e *Engine) ownByName(named []sources.NamedKind) *sources.ByName {
+	live := sources.Reader{From: e.live, Kinds: e.kinds}
+	if with, ok := e.client.(telemetry.Client); ok {
+		with.Client = sources.Uncached(with.Client, live, named...)
+		e.client = with
+	}
+	return sources.NewByName(live, e.now, named...)
+}
+
+// cached returns a reader of the cache, if the engine's client has a cache.
+func (e *Engine) cached() sources.Reader { return sources.Reader{From: e.client, Kinds: e.kinds} }
+
 // tracePass starts a span of a pass over an owner. The returned function ends it.
 func (e *Engine) tracePass(ctx context.Context, owner client.Object) (context.Context, func(error)) {
 	if !e.tracer.IsOn() || kinds.IsNil(owner) {
@@ -149,4 +164,27 @@ func (e *Engine) Forget(like client.Object, owner types.NamespacedName) {
 		e.waiting.Forget(store.KeyOf(k.GVK, owner.Namespace, owner.Name))
 		e.contested.Forget(store.KeyOf(k.GVK, owner.Namespace, owner.Name))
 	}
+}
+
+// dryRun returns an engine whose writes are dry runs: the API server admits, defaults and validates them, and stores nothing. The
+// engine emits no events, counts no metrics and remembers nothing.
+func (e *Engine) dryRun() *Engine {
+	dry := *e
+	dry.dry = true
+	dry.recorder = nil
+	inner := e.client
+	if counting, ok := inner.(telemetry.Client); ok {
+		inner = counting.Client
+	}
+	dry.client = client.NewDryRunClient(sources.Unawaited(inner)) // no cache ever shows a dry run's writes
+	return &dry
+}
+
+// inventoryOf returns the inventory of an owner, including the engine's own writes since the owner was read. The next write uses the
+// resource version of the last one, so that the engine's own write causes no conflict; another writer's change does.
+func (e *Engine) inventoryOf(owner client.Object) inventory.Inventory {
+	if known, ok := e.memory.Inventories.Get(owner.GetUID()); ok && known.From == owner.GetResourceVersion() {
+		return known.Inventory
+	}
+	return inventory.Of(owner)
 }

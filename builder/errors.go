@@ -2,7 +2,6 @@ package builder
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -70,7 +69,8 @@ func IsTerminal(err error) bool { return failure.IsTerminal(err) }
 // isConflict reports whether err consists only of conflicts: another writer was first, and the next pass observes its write.
 func isConflict(err error) bool { return failure.IsConflict(err) }
 
-// publicError returns an error of a step, or several joined, with each [failure.Error] as an *Error.
+// publicError returns the error of a pass, or several joined, with each [failure.Error] of a step as an *Error. It stands where a pass
+// ends, because the callers of this package test for *Error.
 func publicError(err error) error {
 	if _, isList := err.(interface{ Unwrap() []error }); !isList {
 		return publicLeaf(err)
@@ -92,24 +92,8 @@ func publicLeaf(err error) error {
 	return err
 }
 
-// notOwned returns the error about an observed object that the owner doesn't own.
-func notOwned(operation string, key store.Key, observed client.Object) error {
-	return publicError(failure.NotOwned(operation, key, observed))
-}
-
 // summarize returns the errors of a pass as one sentence of limited length.
-func summarize(err error) string {
-	const shown = 3
-	all := kinds.OnePerKind(errorlist.Of(err))
-	var parts []string
-	for _, e := range all[:min(shown, len(all))] {
-		parts = append(parts, text.Shorten(inOrder(e), text.MaxSummary/(shown+1)))
-	}
-	if more := len(all) - shown; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(parts, "; ")
-}
+func summarize(err error) string { return text.List("", kinds.OnePerKind(errorlist.Of(err)), inOrder) }
 
 // inOrder returns the text of an error with its fields in order. The API server lists wrong labels in the order of a map, another each
 // time: as another text it would change the conditions, and be an event, in every pass.

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -73,6 +74,45 @@ func TestExpensivePlansOfANamespaceRunOneAtATime(t *testing.T) {
 	assert.Zero(t, pass("busy", "large"))
 	assert.Zero(t, pass("busy", "small"), "the plan that was in the way has ended")
 	assert.Equal(t, []string{"busy/large", "busy/large", "other/small", "busy/small"}, planned)
+}
+
+// While External waits for something outside of the cluster, plans of others run.
+func TestExternalHoldsNoSlot(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	during := func() {}
+	o := NewOperator[*corev1.ConfigMap](nil, "test").
+		External(func(context.Context, *corev1.ConfigMap, View) (any, error) {
+			run := during
+			during = func() {}
+			run()
+			return nil, nil
+		}).
+		Plan(func(*corev1.ConfigMap, View) Plan[*corev1.ConfigMap] {
+			now = now.Add(time.Second)
+			return Plan[*corev1.ConfigMap]{}
+		})
+	owner := func(namespace string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "large", UID: "uid"}}
+	}
+	o.engine = NewEngine(fake.NewClientBuilder().WithReturnManagedFields().WithObjects(owner("one"), owner("other")).Build(), Options{})
+	r, err := o.newReconciler()
+	require.NoError(t, err)
+	r.now, r.cpuTime, r.limiter = func() time.Time { return now }, stepsOf(&now), fairshare.New(2)
+	pass := func(namespace string) time.Duration {
+		res, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(owner(namespace))})
+		require.NoError(t, err)
+		return res.RequeueAfter
+	}
+	assert.Zero(t, pass("one"))
+	assert.Zero(t, pass("other"))
+	during = func() { assert.Zero(t, pass("other")) }
+	assert.Zero(t, pass("one"))
+
+	var taken fairshare.Slot
+	during = func() { taken, _ = r.limiter.Begin("other", now) }
+	assert.Positive(t, pass("one"), "the plan needs a slot")
+	taken.Release()
+	assert.Zero(t, pass("one"))
 }
 
 // A process without CPU takes long for a plan that uses little of it. Such a plan isn't an expensive one.

@@ -33,7 +33,7 @@ type settings struct {
 }
 
 func hashOf(t *testing.T, of ...any) string {
-	digest, err := confighash.Of(HashFrom(of...).(hashFrom), engineWith(interceptor.Funcs{}).kinds.GVK)
+	digest, err := confighash.Of(Want(&corev1.ConfigMap{}, HashFrom(of...)).desired.Options.ConfigOf, engineWith(interceptor.Funcs{}).kinds.GVK)
 	require.NoError(t, err)
 	return digest
 }

@@ -6,20 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/declared"
 	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
-	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/testhook"
 	"github.com/armature-dev/armature/events"
@@ -39,16 +33,11 @@ func init() {
 	testhook.Reconciler = func(operator any, c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 		return operator.(testable).reconciler(c, clock)
 	}
-	testhook.Wakes = func(
-		r reconcile.Reconciler, indexer client.FieldIndexer,
-	) (func(context.Context, client.Object, client.Object) []reconcile.Request, error) {
-		if hooked, ok := r.(waking); ok {
-			owners := hooked.controllers() // once, because a client may take long to make its RESTMapper
-			return func(ctx context.Context, before, after client.Object) []reconcile.Request {
-				return hooked.wakes(ctx, before, after, owners)
-			}, hooked.indexWatches(indexer)
+	testhook.WiringOf = func(r reconcile.Reconciler) (testhook.Wiring, bool) {
+		if wired, ok := r.(interface{ wiring() testhook.Wiring }); ok {
+			return wired.wiring(), true
 		}
-		return nil, nil
+		return testhook.Wiring{}, false
 	}
 	testhook.Plan = func(operator any, owner client.Object, observed any) (plan any, err error) {
 		return operator.(testable).planFor(owner, observed.(View))
@@ -59,13 +48,6 @@ func init() {
 type testable interface {
 	reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error)
 	planFor(owner client.Object, observed View) (any, error)
-}
-
-// waking is a reconciler of any type.
-type waking interface {
-	controllers() handler.EventHandler
-	wakes(ctx context.Context, before, after client.Object, owners handler.EventHandler) []reconcile.Request
-	indexWatches(indexer client.FieldIndexer) error
 }
 
 // reconciler returns the operator's reconciler with a client and a clock. See buildertest.NewReconciler.
@@ -83,7 +65,10 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 		parallelism = limited.RequestLimit()
 	}
 	alone.engine = newEngine(c, options, clock, parallelism)
-	recorder := flight.Of(c)
+	var recorder flight.Recorder
+	if with, ok := c.(flight.Source); ok {
+		recorder = with.FlightRecorder()
+	}
 	if recorder != nil {
 		alone.engine.noteRequests()
 	}
@@ -130,89 +115,19 @@ func (o *Operator[T]) planFor(obj client.Object, observed View) (any, error) {
 	return plan, nil
 }
 
-// indexWatches registers the indexes that the handlers of the watches use, as Complete does.
-func (r *reconciler[T]) indexWatches(indexer client.FieldIndexer) error {
-	for _, w := range r.watches {
-		if w.from == plancheck.Owned {
-			continue
-		}
-		if err := w.Index(context.Background(), indexer); err != nil {
-			return err
+// wiring returns what Complete gives to the manager, for an exploration without a manager.
+func (r *reconciler[T]) wiring() testhook.Wiring {
+	w := testhook.Wiring{
+		Owner: r.owner.GVK.GroupKind(), AnOwner: newOwner[T](), CrossNamespace: r.crossNamespace,
+		Owned: func() []kinds.Kind { return r.owned.Load().kinds },
+	}
+	for _, of := range r.watches {
+		if k, err := r.engine.kinds.Of(of.like); err == nil { // newReconciler has found it, too
+			w.Sources = append(w.Sources, testhook.Source{Source: of.Source, Kind: k.GVK.GroupKind(), IsIndexed: of.from == plancheck.Owned})
 		}
 	}
-	return nil
+	return w
 }
-
-// wakes returns the requests that an event of an object enqueues, by the sources that Complete gives to the manager. before is nil for a
-// created object, after for a deleted one.
-func (r *reconciler[T]) wakes(ctx context.Context, before, after client.Object, owners handler.EventHandler) []reconcile.Request {
-	q := &queued{}
-	obj := after
-	if obj == nil {
-		obj = before
-	}
-	gvk, err := apiutil.GVKForObject(obj, r.engine.client.Scheme())
-	if err != nil {
-		return nil
-	}
-	gk := gvk.GroupKind()
-	update := event.UpdateEvent{ObjectOld: before, ObjectNew: after}
-	if gk == r.owner.GVK.GroupKind() && (before == nil || after == nil || sources.OwnerChanged.Update(update)) {
-		q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)})
-	}
-	for _, side := range []client.Object{before, after} {
-		if side != nil {
-			r.wakesOwner(ctx, q, gk, side, owners)
-		}
-	}
-	for _, w := range r.watches {
-		if k, err := r.engine.kinds.Of(w.like); err != nil || k.GVK.GroupKind() != gk {
-			continue
-		}
-		switch h := w.Handler(); {
-		case before == nil:
-			h.Create(ctx, event.CreateEvent{Object: after}, q)
-		case after == nil:
-			h.Delete(ctx, event.DeleteEvent{Object: before}, q)
-		default:
-			h.Update(ctx, update, q)
-		}
-	}
-	return q.requests
-}
-
-// controllers returns the handler that enqueues the owner that controls an object.
-func (r *reconciler[T]) controllers() handler.EventHandler {
-	c := r.engine.client
-	return handler.EnqueueRequestForOwner(c.Scheme(), c.RESTMapper(), newOwner[T](), handler.OnlyControllerOwner())
-}
-
-// wakesOwner enqueues the owner of a child of an owned kind.
-func (r *reconciler[T]) wakesOwner(ctx context.Context, q *queued, gk schema.GroupKind, obj client.Object, owners handler.EventHandler) {
-	for _, k := range r.crossNamespace {
-		if k.GVK.GroupKind() == gk {
-			for _, request := range sources.CrossNamespaceOwner(r.owner.GVK.GroupKind())(ctx, obj) {
-				q.Add(request)
-			}
-		}
-	}
-	for _, k := range r.owned.Load().kinds {
-		if k.GVK.GroupKind() == gk {
-			owners.Generic(ctx, event.GenericEvent{Object: obj}, q)
-		}
-	}
-}
-
-// queued collects the requests that handlers enqueue.
-type queued struct {
-	workqueue.TypedRateLimitingInterface[reconcile.Request] // nil: handlers only add
-
-	requests []reconcile.Request
-}
-
-func (q *queued) Add(r reconcile.Request)                       { q.requests = append(q.requests, r) }
-func (q *queued) AddAfter(r reconcile.Request, _ time.Duration) { q.Add(r) }
-func (q *queued) AddRateLimited(r reconcile.Request)            { q.Add(r) }
 
 // noteRequests makes the engine note the requests of recorded passes.
 func (e *Engine) noteRequests() {

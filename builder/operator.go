@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/armature-dev/armature/builder/internal/cputime"
 	"github.com/armature-dev/armature/builder/internal/declared"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/throttle"
@@ -107,11 +108,11 @@ func (o *Operator[T]) Owns(kind client.Object, options ...OwnsOption) *Operator[
 
 // External sets a function that observes the state of something outside the cluster, such as a metric or an endpoint, before each
 // plan. The plan reads the result with the function [External], and so stays pure. The function blocks the operator's worker until it
-// returns. It must end with its context, set its own time limit, and cache results, because passes are frequent. It must change
-// neither the owner nor the objects of the View. The builder doesn't call it for a terminating owner. Its error or panic ends the pass
-// before the plan; the builder reports it in an event and, of an owner that is [Conditioned], in the condition Ready, with the reason
-// [events.ReasonObservationFailed], and tries again with backoff. A fact for the plan to report, such as an endpoint that is down, belongs
-// in the result. Default: none. A later call replaces an earlier one.
+// returns. It must end with its context, set its own time limit, and cache results, because passes are frequent, and the plan that
+// follows may be postponed for want of CPU. It must change neither the owner nor the objects of the View. The builder doesn't call it for
+// a terminating owner. Its error or panic ends the pass before the plan; the builder reports it in an event and, of an owner that is
+// [Conditioned], in the condition Ready, with the reason [events.ReasonObservationFailed], and tries again with backoff. A fact for the
+// plan to report, such as an endpoint that is down, belongs in the result. Default: none. A later call replaces an earlier one.
 func (o *Operator[T]) External(observe func(ctx context.Context, owner T, observed View) (any, error)) *Operator[T] {
 	o.external = observe
 	return o
@@ -184,8 +185,8 @@ func (o *Operator[T]) add() error {
 		b = b.Watches(w.like, w.Handler())
 	}
 	r.throttle, r.limiter = throttle.NewPasses(), limiter
-	c, err := b.Build(r)
-	o.completed = &completed[T]{controller: c, reconciler: r}
+	c, err := b.Build(throttle.AfterFirst(r))
+	o.completed = &completed[T]{controller: c, reconciler: r, watched: sets.Set[kinds.Kind]{}}
 	if with, ok := o.mgr.(previews); ok { // see package preview
 		with.AddOperator(o.name, newOwner[T](), o.Diff)
 	}
@@ -228,7 +229,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, wa
 // newReconciler checks the description and returns its reconciler.
 func (o *Operator[T]) newReconciler() (*reconciler[T], error) {
 	r := &reconciler[T]{
-		engine: o.engine, plan: o.plan, now: time.Now, cpuTime: cputime.Of, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight,
+		engine: o.engine, plan: o.plan, now: time.Now, cpuTime: fairshare.CPUTime, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight,
 	}
 	owned := &ownedKinds{declared: o.declared()}
 	r.owned.Store(owned)
@@ -258,7 +259,8 @@ func (o *Operator[T]) newReconciler() (*reconciler[T], error) {
 			owned.kinds = append(owned.kinds, k)
 		}
 	}
-	if r.recorder = flight.Of(o.mgr); r.recorder != nil { // see package record
+	if with, ok := featureOf[flight.Source](o.mgr); ok { // see package record
+		r.recorder = with.FlightRecorder()
 		o.engine.noteRequests()
 	}
 	if named != nil {

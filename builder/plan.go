@@ -1,15 +1,19 @@
 package builder
 
 import (
+	"context"
 	"errors"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
+	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 )
@@ -100,6 +104,30 @@ type Plan[T client.Object] struct {
 	RequeueAfter time.Duration
 }
 
+// Edit changes an existing child, such as a Job's spec.suspend or a StatefulSet's replicas:
+//
+//	after := job.DeepCopy()
+//	after.Spec.Suspend = ptr.To(true)
+//	plan.Edits = append(plan.Edits, builder.Edit{Before: job, After: after})
+//	plan.Edits = append(plan.Edits, builder.Edit{Before: set, Replicas: ptr.To[int32](3)})
+//
+// The builder sends the difference as one merge patch (lists as a whole) with the observed resource version. If the object has changed
+// since, the patch fails with a conflict, and the next pass observes the change. If the object is deleted, the builder does nothing.
+// Without a difference it makes no request. Don't edit a field that Children apply: the next pass would restore it.
+type Edit struct {
+	// Before is a child from the view. An object that the owner doesn't control is [ErrNotOwned], unless [Edit].Foreign is set.
+	Before client.Object
+	// After is a changed copy of Before. A difference in its status or its identity (name, namespace, UID, version) is [ErrMisuse].
+	After client.Object
+	// Replicas sets the number of replicas through the subresource scale, instead of After. The kind is Deployment, StatefulSet, or a
+	// custom resource with that subresource. As with a HorizontalPodAutoscaler, other managers of the object keep managing it.
+	Replicas *int32
+	// Foreign allows an object that isn't a child, such as a PersistentVolumeClaim that a child's StatefulSet made, to be enlarged, or
+	// another owner's StatefulSet, to be scaled. The plan must ensure that the owner's author may change the object. Default: false, only
+	// children.
+	Foreign bool
+}
+
 // check reports errors of a plan that don't depend on the state of the cluster. The application of a child reports an error in that
 // child.
 func (plan *Plan[T]) check(d *plancheck.Declared, effects *effect.Performers, owner T) error {
@@ -123,10 +151,115 @@ func (plan *Plan[T]) check(d *plancheck.Declared, effects *effect.Performers, ow
 	return errors.Join(childrenErr, errors.Join(effectErrs...), others.Check(d, owner, conditioned))
 }
 
+// checkRepeated calls the plan again, with the same arguments and with later times, and returns an error if a child has another value
+// each time. Each write of such a child would cause the next pass; in a manager, where some passes are checked, the error ends that
+// circle. There it is about existing children only: what a plan makes up for a new one, and then reads from the view, harms no one.
+func (r *reconciler[T]) checkRepeated(ctx context.Context, owner T, view View, plan Plan[T]) error {
+	checked := func(p Plan[T]) []plancheck.Child {
+		if r.guard.Copies {
+			return p.checked()
+		}
+		return plancheck.Existing(owner, p.checked(), view.observed.Children())
+	}
+	return plancheck.CheckRepeated(owner, checked(plan), func(after time.Duration) ([]plancheck.Child, bool) {
+		view := view
+		view.Now = view.Now.Add(after)
+		again, err := callPlan(ctx, r.plan, owner, view)
+		return checked(again), err == nil && ctx.Err() == nil
+	})
+}
+
+// checked returns the parts of the children that show errors of the plan.
+func (plan *Plan[T]) checked() []plancheck.Child {
+	children := make([]plancheck.Child, len(plan.Children))
+	for i := range plan.Children {
+		children[i] = checkedChild(&plan.Children[i])
+	}
+	return children
+}
+
+func checkedChild(c *Child) plancheck.Child {
+	d := &c.desired
+	return plancheck.Child{
+		Object: d.Object, CrossNamespace: d.CrossNamespace, Retained: d.Retained(),
+		Initial: d.CreateOnly || d.Options != nil && len(d.Options.Ignored) > 0,
+	}
+}
+
 // Conditioned is an owner that has standard conditions in its status. The builder reports failures in them; other conditions belong to
 // the plan.
 type Conditioned interface {
 	client.Object
 	// Conditions returns a pointer to the status's conditions.
 	Conditions() *[]metav1.Condition
+}
+
+// View is the observed state for a plan: the owner's children and the objects that these control (see [Owned]), the objects that the
+// operator Watches (see [Watched] and [Lookup]), and the state of something outside the cluster (see the function [External]). The
+// cache shares all of its objects, so a plan must not change them. The zero value is empty. Tests make views with package buildertest.
+type View struct {
+	// Now is the time of this pass.
+	Now time.Time
+
+	observed view.Observed
+
+	ctx context.Context // of the pass; nil: it never ends
+}
+
+// Context returns the context of the pass. A plan that may take long returns any value when the context ends: the builder discards it,
+// and so must other callers. A plan must not use the context otherwise; its result doesn't depend on it.
+func (v View) Context() context.Context {
+	if v.ctx == nil {
+		return context.Background()
+	}
+	return v.ctx
+}
+
+// WithContext returns the view with a context. Use it to call a plan directly.
+func (v View) WithContext(ctx context.Context) View {
+	v.ctx = ctx
+	return v
+}
+
+func init() {
+	view.Edit = func(v any, edit func(*view.Observed)) any {
+		edited := v.(View)
+		edit(&edited.observed)
+		return edited
+	}
+}
+
+// Owned returns the children of one kind that the owner controls, including terminating ones, ordered by namespace and name. The
+// operator must own the kind; otherwise the pass fails with [ErrMisuse], which has the line to add. If the kind is among the
+// [Dependents] of another kind, Owned returns the objects that the owner's children control; if it is both, it returns all of them
+// together. The caller may change the slice, but not its objects.
+//
+//	for _, job := range builder.Owned[*batchv1.Job](observed) { ... }
+func Owned[C client.Object](v View) []C { return view.Owned[C](v.observed) }
+
+// Watched returns the watched objects of one kind that concern the owner, including terminating ones, ordered by namespace and name:
+// those that its spec names ([ReferencedBy]), those that name it ([Referencing]), or all ([ObservedByAll]). Without such a watch the pass
+// fails with [ErrMisuse], which has the line to add. W may also be an interface; Watched then returns the objects of all watched kinds
+// that implement it. The caller may change the slice, but not its objects.
+//
+//	for _, node := range builder.Watched[*corev1.Node](observed) { ... }
+func Watched[W client.Object](v View) []W { return view.Watched[W](v.observed) }
+
+// Lookup returns the object of one kind and name, including a terminating one, and whether it exists. For an owned kind it returns the
+// child: use it instead of [Owned] in a plan whose children have fixed names. For a kind that is only watched it returns the watched
+// object, such as the Secret that the spec names. If several namespaces have such an object, it returns the one in the namespace with
+// the first name. If the kind is neither owned nor watched, the pass fails with [ErrMisuse]. The cache shares the object: read only.
+//
+//	if job, ok := builder.Lookup[*batchv1.Job](observed, owner.Name+"-migrate"); ok { ... }
+func Lookup[C client.Object](v View, name string) (C, bool) { return view.Lookup[C](v.observed, name) }
+
+// External returns the result of the function of [Operator.External], and whether it is an S. If the operator has no such function,
+// the pass fails with [ErrMisuse].
+func External[S any](v View) (S, bool) { return view.External[S](v.observed) }
+
+// Rollout returns the state of the roll-out of the owner's phased children after the last pass. It returns false before the first
+// completed revision. The operator must own &appsv1.ControllerRevision{}. Phase is known only if AlertAfter or RollbackAfter is set,
+// and may be out of date; RollsBackAt is not known. Plan.Finish receives the state after the plan's own pass.
+func (v View) Rollout() (rollout.Status, bool) {
+	return revision.StatusOf(Owned[*appsv1.ControllerRevision](v))
 }

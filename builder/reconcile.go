@@ -4,34 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
-	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
 	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/marks"
-	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/builder/internal/turns"
-	"github.com/armature-dev/armature/builder/rollout"
+	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -62,7 +61,7 @@ type reconciler[T client.Object] struct {
 	throttle     *throttle.Passes           // nil: every event has its own pass, for tests
 	backoff      *throttle.Backoff          // nil: the controller has another
 	limiter      *fairshare.Limiter         // nil: every plan runs at once, for tests
-	cpuTime      func(func()) time.Duration // cputime.Of, but for tests
+	cpuTime      func(func()) time.Duration // fairshare.CPUTime, but for tests
 	inFlight     *inflight.Record           // of the quarantine; nil: none
 	recorder     flight.Recorder            // nil: none
 	former       *former.Settings           // of the former states for an undo; nil: none are kept
@@ -93,15 +92,13 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if wait > 0 { // another plan of the namespace, or expensive plans of others, use the slots
 		return r.postpone(req, wait), nil
 	}
-	defer slot.Release() // without effect after the plan has run
-	if r.inFlight != nil {
-		running, hold := r.noteInFlight(owner)
-		if hold != nil { // the owner is in quarantine
-			return r.quarantine(ctx, owner, hold)
-		}
-		defer running.End()
+	defer func() { slot.Release() }() // without effect after the plan has run
+	running, hold := r.noteInFlight(owner)
+	if hold != nil { // the owner is in quarantine
+		return r.quarantine(ctx, owner, hold)
 	}
-	p, err := r.newOperatorPass(owner)
+	defer running.End()
+	p, err := r.newOperatorPass(r.engine, owner)
 	if err != nil {
 		return reconcile.Result{}, reconcile.TerminalError(err)
 	}
@@ -112,9 +109,19 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		defer r.recordPass(p)
 	}
 
-	// Observe: the owner's children and all other objects of the view, from the cache.
+	// Observe: the owner's children and all other objects of the view, from the cache. External may wait, and a slot is of CPU.
+	if r.external != nil {
+		slot.Release()
+	}
 	if p.view, p.err = r.observe(ctx, p.pass, owner); p.err != nil {
+		p.err = publicError(p.err)
 		return r.endUnobserved(ctx, p.pass, owner, p.err)
+	}
+	if r.external != nil {
+		if slot, wait = r.limiter.Begin(req.Namespace, r.now()); wait > 0 {
+			running.Leave()
+			return r.postpone(req, wait), nil
+		}
 	}
 
 	// Plan: the operator's pure function, checked.
@@ -144,11 +151,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	// Apply, change and prune. A terminating owner needs no plan for that.
 	doErr := planErr
 	if planErr == nil || owner.GetDeletionTimestamp() != nil {
-		carryOut := p.carryOut
-		if r.effects != nil {
-			p.effects, carryOut = r.effects, p.carryOutWithEffects
-		}
-		doErr = errors.Join(planErr, carryOut(ctx))
+		doErr = publicError(errors.Join(planErr, p.carryOut(ctx)))
 	}
 	if r.byName != nil {
 		r.learnByName(p.pass, doErr)
@@ -158,8 +161,13 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	p.result.planWaitsFor = plan.WaitingFor
 	res := p.finish(doErr)
-	if errors.Is(doErr, errOwnerGone) {
+	switch {
+	case errors.Is(doErr, apply.ErrOwnerGone):
 		return reconcile.Result{}, nil
+	case doErr != nil && ctx.Err() != nil: // the manager stops, which is no failure of the owner
+		r.engine.emitResult(owner, "", res, nil)
+		p.err = doErr
+		return reconcile.Result{}, doErr
 	}
 	if r.throttle != nil {
 		r.throttle.Note(req.NamespacedName, took, len(res.Changes) > 0 || doErr != nil, r.now())
@@ -214,65 +222,110 @@ func (r *reconciler[T]) forget(ctx context.Context, like T, owner types.Namespac
 	return r.turns.Settle(ctx, owner)
 }
 
-// instructions returns the parts of the plan that change the cluster, without the owner and its status.
-func (plan *Plan[T]) instructions() instructions {
-	return instructions{
-		children: plan.Children, edits: plan.Edits, deletes: plan.Delete,
-		prunes: plan.Prune, pruneAll: plan.PruneAll, await: plan.Report,
-		rollout: plan.Rollout,
+// noteInFlight records a pass as in flight, or returns why the owner must wait. Without a record it does nothing.
+func (r *reconciler[T]) noteInFlight(owner T) (inflight.Running, *inflight.Hold) {
+	if r.inFlight == nil {
+		return inflight.Running{}, nil
 	}
+	return r.inFlight.Begin(inflight.Pass{
+		Controller: r.engine.name, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
+	})
 }
 
-// instructions are the changes that a plan or a Builder requests.
-type instructions struct {
-	children []Child
-	edits    []Edit
-	deletes  []client.Object
-	prunes   []client.Object // kinds
-	pruneAll bool
-	await    bool // evaluate the readiness of every child
-	rollout  rollout.Options
+// quarantine reports on an owner that its pass is postponed, and until when.
+func (r *reconciler[T]) quarantine(ctx context.Context, owner T, hold *inflight.Hold) (reconcile.Result, error) {
+	after := max(hold.Until.Sub(r.now()), conflictDelay)
+	if hold.Ends == 0 { // the owner only waits for another pass to end
+		return reconcile.Result{RequeueAfter: after}, nil
+	}
+	log.FromContext(ctx).Info("postponed", "reason", hold.Error())
+	r.engine.emitResult(owner, "", Result{}, hold)
+	_, _, err := r.writeStatus(ctx, owner, Plan[T]{}, Result{}, hold, r.now())
+	return r.next(ctx, after, err)
 }
 
-// carryOut follows the instructions in order: record the kinds, apply, edit, delete, prune. It stops after an error. It doesn't
-// call a feature that isn't used (the inventory, phases, cross-namespace children).
-func (p *pass) carryOut(ctx context.Context) error {
-	if p.owner.GetDeletionTimestamp() != nil {
-		if !p.inventory.IsGuarded() {
-			return nil // the garbage collector deletes the children
+// observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
+// and the external state.
+func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
+	if err := p.observed.Observe(ctx, r.owned.Load().kinds...); err != nil {
+		return View{}, err
+	}
+	if r.byName != nil {
+		again, err := r.byName.Observe(ctx, &p.observed)
+		if err != nil {
+			return View{}, err
 		}
-		return p.finalize(ctx, p.children)
+		p.result.RequeueAfter = sooner(p.result.RequeueAfter, again)
 	}
-	p.whole = true
-	if p.usesInventory() {
-		if err := p.recordKinds(ctx, p.children); err != nil {
-			return err
+	for _, k := range r.crossNamespace {
+		if err := p.observed.ObserveCrossNamespace(ctx, k); err != nil {
+			return View{}, err
 		}
 	}
-	applyAll := p.applyTogether
-	if usesPhases(p.rollout, p.children) {
-		applyAll = p.rollOut
+	v := View{Now: r.now(), observed: view.Of(maps.Values(p.observed.ByKey))}
+	asked := &plancheck.Asked{Declared: r.owned.Load().declared}
+	v.observed.Asked = asked
+	for _, w := range r.watches {
+		objs, err := w.Observe(ctx, owner, p.observed.ByKey)
+		if err != nil {
+			return View{}, err
+		}
+		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
-	done, err := applyAll(ctx, p.children)
-	if err != nil {
-		return err
+	if r.external == nil || owner.GetDeletionTimestamp() != nil {
+		return v, nil
 	}
-	if err := p.change(ctx); err != nil || !done {
-		return err
-	}
-	err = p.prune(ctx, p.prunes)
-	p.pruned = err == nil
-	return err
+	state, err := r.observeExternal(ctx, owner, v)
+	v.observed.External = state
+	asked.Declared = r.owned.Load().declared // External may have called OwnsLater
+	return v, err
 }
 
-// change makes the plan's edits and deletions of existing objects.
-func (p *pass) change(ctx context.Context) error {
-	if len(p.edits) > 0 {
-		if err := p.editGiven(ctx, p.edits); err != nil {
-			return err
+// observationFailed is the error of an operator's External. It doesn't unwrap its cause: an error of another API server, such as a
+// conflict or an invalid request, says nothing about the owner's children.
+type observationFailed struct{ cause error }
+
+func (f observationFailed) Error() string { return "observe the external state: " + f.cause.Error() }
+
+// observeExternal calls the operator's External. Unlike a plan it isn't pure, so after a panic it is tried again, as after an error.
+func (r *reconciler[T]) observeExternal(ctx context.Context, owner T, observed View) (state any, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = observationFailed{fmt.Errorf("it panicked: %v; the log has the stack", cause)}
+			log.FromContext(ctx).Error(err, "External must not panic", "stack", string(debug.Stack()))
 		}
+	}()
+	if state, err = r.external(ctx, owner, observed); err != nil {
+		return nil, observationFailed{err}
 	}
-	return p.deleteGiven(ctx, p.deletes)
+	return state, nil
+}
+
+// endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that External failed, beside the
+// contests of its children; another error is only returned.
+func (r *reconciler[T]) endUnobserved(ctx context.Context, p *pass, owner T, err error) (reconcile.Result, error) {
+	switch {
+	case !errors.As(err, new(observationFailed)):
+		return reconcile.Result{}, err
+	case ctx.Err() != nil: // the manager stops
+		return reconcile.Result{}, ctx.Err()
+	}
+	res := p.finish(err)
+	r.engine.emitResult(owner, "", res, err)
+	_, _, statusErr := r.writeStatus(ctx, owner, Plan[T]{}, res, err, r.now())
+	r.engine.emitStatusFailure(owner, statusErr)
+	return reconcile.Result{}, errors.Join(err, statusErr)
+}
+
+// learnByName drops the children that are read by name and that the pass may have changed. If a plan must read them again, another pass
+// follows.
+func (r *reconciler[T]) learnByName(p *pass, err error) {
+	wrote := func(gk schema.GroupKind) bool {
+		return slices.ContainsFunc(p.result.Changes, func(c Change) bool { return c.Key.GroupKind() == gk })
+	}
+	if r.byName.Learn(p.owner, wrote, err != nil) {
+		p.result.RequeueAfter = sooner(p.result.RequeueAfter, conflictDelay)
+	}
 }
 
 // makePlan calls the plan and checks its result. For an invalid plan it returns an empty plan and an error. A plan is a pure function,
@@ -330,235 +383,6 @@ func withoutPanic(ctx context.Context, what string, f func()) (err error) {
 	f()
 	return nil
 }
-
-// pass is one pass over one owner: its observed state, its desired state, and its result.
-type pass struct {
-	engine   *Engine
-	cluster  apply.Cluster // the part of the pass that package apply uses
-	owner    client.Object
-	ownerKey store.Key
-
-	observed observedChildren // the children of the kinds in listed
-	listed   map[kinds.Kind]bool
-
-	confirmed bool // the API server has the owner
-	gone      bool // the owner is deleted
-	added     int  // created or adopted children in this pass, minus deleted ones
-
-	instructions // of the plan or the Builder
-
-	result Result
-
-	inventory            inventory.Inventory // as it is recorded on the owner
-	kinds                desiredKinds
-	restored             inventory.Kinds // of the children that a rollback desires instead
-	listedCrossNamespace map[kinds.Kind]bool
-
-	effects *effect.Performers // nil: the operator has no external effects
-
-	undo   *former.Settings // nil: the pass keeps no former state
-	whole  bool             // the pass is over all children, not over some
-	pruned bool             // the pass came to its end
-
-	dryWrites map[store.Key]*apply.Write // the writes of a dry run; nil in others
-	requests  flight.Requests            // of a recorded pass
-}
-
-// operatorPass is a pass of an operator: besides the pass, what its plan saw and decided.
-type operatorPass[T client.Object] struct {
-	*pass
-
-	view    View
-	plan    *Plan[T] // nil before the plan
-	planErr error    // why the plan is invalid
-	err     error    // of the whole pass
-}
-
-// newOperatorPass starts a pass of the operator over an owner.
-func (r *reconciler[T]) newOperatorPass(owner T) (*operatorPass[T], error) {
-	p, err := r.engine.newPass(owner)
-	if err == nil && r.former != nil {
-		p.keepFormers(r.former)
-	}
-	return &operatorPass[T]{pass: p}, err
-}
-
-// newPass starts a pass over an owner as it was read.
-func (e *Engine) newPass(owner client.Object) (*pass, error) {
-	if kinds.IsNil(owner) {
-		return nil, fmt.Errorf("%w: the owner is nil", ErrMisuse)
-	}
-	k, err := e.kinds.Of(owner)
-	if err != nil {
-		return nil, err
-	}
-	if owner.GetUID() == "" {
-		return nil, fmt.Errorf("%w: owner %s has no UID; read it from the API server first", ErrMisuse, k.Key(owner))
-	}
-	p := &pass{
-		engine: e, owner: owner, ownerKey: k.Key(owner),
-		observed: observedChildren{}, listed: map[kinds.Kind]bool{},
-		inventory: e.inventoryOf(owner),
-	}
-	p.cluster = apply.Cluster{
-		Client: e.client, Live: e.live, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now, Parallelism: e.parallelism, DryRun: e.dry,
-		Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey,
-		Marks: marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
-	}
-	return p, nil
-}
-
-// applyTogether applies the children that are in no phase. It reports whether none has failed, so that pruning may begin; some may
-// still wait for a deletion. It applies none if one of them is invalid by itself.
-func (p *pass) applyTogether(ctx context.Context, children []Child) (done bool, err error) {
-	necessary, others, err := p.decideAll(ctx, children)
-	if errors.Is(err, ErrMisuse) {
-		return false, publicError(err)
-	}
-	if keepErr := p.keepChanged(ctx, necessary); keepErr != nil {
-		return false, errors.Join(publicError(err), keepErr)
-	}
-	err = errors.Join(publicError(err), p.write(ctx, necessary))
-	for _, w := range others {
-		p.record(w)
-	}
-	return err == nil, err
-}
-
-// decideAll decides about children. It returns the necessary writes, and the others, whose object stays as it is in this pass. It tries
-// every child and joins the errors; what it returns is valid beside an error.
-func (p *pass) decideAll(ctx context.Context, children []Child) (necessary, others []*apply.Write, err error) {
-	p.cluster.Allocate(len(children))
-	others = make([]*apply.Write, 0, len(children))
-	var errs []error
-	for i := range children {
-		w, err := p.decide(ctx, &children[i].desired)
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case w.Action == apply.Create || w.Action == apply.Apply:
-			necessary = append(necessary, w)
-		default:
-			others = append(others, w)
-		}
-	}
-	return necessary, others, errors.Join(errs...)
-}
-
-// decide returns the write of a child: its desired object, the observed object of its name, and the action.
-func (p *pass) decide(ctx context.Context, child *apply.Child) (*apply.Write, error) {
-	desired, err := p.cluster.Desire(child)
-	if err != nil {
-		return nil, err
-	}
-	observed, err := p.find(ctx, desired.Kind, desired.Key)
-	if err != nil {
-		return nil, err
-	}
-	return p.cluster.Compare(desired, observed)
-}
-
-// write makes writes in parallel, and records the outcome of each. It makes none if the owner is gone.
-func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
-	if len(writes) == 0 {
-		return nil
-	}
-	err := p.confirmOwner(ctx, writes)
-	if err == nil {
-		err = p.cluster.WriteAll(ctx, writes)
-	}
-	for _, w := range writes {
-		p.record(w)
-	}
-	return publicError(err)
-}
-
-// record adds the outcome of a child to the result: whether it was written or is waited for, and whether it is ready.
-func (p *pass) record(w *apply.Write) {
-	p.evaluate(w)
-	if len(w.Corrected) > 0 || w.Untried != nil {
-		p.emitCorrections(w)
-	}
-	key := w.Desired.Key
-	switch {
-	case w.Operation != "":
-		p.changed(w.Operation, w.Desired.Kind, key, w.Stored)
-		p.result.Changes[len(p.result.Changes)-1].left = w.Left
-		if p.dryWrites != nil {
-			p.dryWrites[key] = w
-		}
-		if w.Operation == events.ReasonRecreating {
-			p.awaitDeletion(key)
-		}
-	case w.Kept:
-		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: key, Reason: events.ReasonKept, object: w.Observed})
-	case w.Action == apply.None:
-		p.result.Unchanged++
-	case w.Action == apply.Wait:
-		p.awaitDeletion(key)
-	case w.Action == apply.BackOff:
-		why := "another writer keeps changing it"
-		if w.Observed == nil {
-			why = "another writer keeps deleting it"
-		}
-		p.pend(ChildStatus{Key: key, Phase: w.Desired.Child.Phase, Reason: events.ReasonChildrenNotReady, Message: why})
-	}
-}
-
-// pend adds a child to the result's pending ones.
-func (p *pass) pend(s ChildStatus) { p.result.Pending = append(p.result.Pending, s) }
-
-// awaitDeletion adds a child that waits for the deletion of an object of its name.
-func (p *pass) awaitDeletion(key store.Key) {
-	p.pend(ChildStatus{Key: key, Reason: events.ReasonWaiting, Message: "an object of this name is terminating"})
-}
-
-// changed adds a written object to the result, and to what the engine remembers for the next pass.
-func (p *pass) changed(op string, k kinds.Kind, key store.Key, obj client.Object) {
-	p.wrote(k, key)
-	p.countAdded(op, k, key)
-	if !p.engine.dry && op == events.ReasonDeleted {
-		p.engine.memory.Contests.Forget(contest.Key{Owner: p.owner.GetUID(), Child: key})
-	}
-	p.result.Changes = append(p.result.Changes, Change{Key: key, Reason: op, object: obj})
-}
-
-// wrote records a write for the owner.
-func (p *pass) wrote(k kinds.Kind, key store.Key) {
-	if !p.engine.dry && p.engine.isIndexed(k) {
-		p.engine.memory.Written.Add(p.owner.GetUID(), k, key)
-	}
-}
-
-// finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
-// result, so that equal passes have equal results.
-func (p *pass) finish(err error) Result {
-	if p.whole {
-		p.rememberPresent()
-	}
-	p.noteContests(err)
-	if p.undo != nil {
-		p.noteSteady(err)
-	}
-	slices.SortStableFunc(p.result.Changes, func(a, b Change) int {
-		if a.Reason != b.Reason {
-			return slices.Index(operations, a.Reason) - slices.Index(operations, b.Reason)
-		}
-		return store.Compare(a.Key, b.Key)
-	})
-	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
-	slices.SortStableFunc(p.result.Pending, comparePending)
-	if until := memory.RefusedUntil(err); !until.IsZero() {
-		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
-	}
-	if len(p.result.waiting()) > 0 {
-		p.result.RequeueAfter = sooner(p.result.RequeueAfter, waitForDeletion)
-	}
-	return p.result
-}
-
-var operations = []string{events.ReasonCreated, events.ReasonAdopted, events.ReasonUpdated, events.ReasonRecreating, events.ReasonDeleted}
 
 // next returns when the next pass runs. It doesn't retry terminal errors. It retries conflicts without logging them, and looks for an
 // unknown kind once a minute.

@@ -2,9 +2,6 @@ package builder
 
 import (
 	"context"
-	"errors"
-	"maps"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,10 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/armature-dev/armature/builder/internal/apply"
-	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
@@ -44,48 +38,6 @@ func (r *reconciler[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn
 		return nil, nil
 	}
 	return r.turns.Take(ctx, p.owner, p.planErr == nil, func(ctx context.Context) (string, error) { return r.disruption(ctx, p.pass) })
-}
-
-// disruption returns what the plan of a pass would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass
-// has observed. It leaves out the plan's own edits and deletions, which answer to an observed state, and drift, which another writer
-// has caused: an operator does both whatever its build is.
-func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error) {
-	dry, err := r.engine.dryRun().newPass(p.owner)
-	if err != nil {
-		return "", err
-	}
-	dry.observed, dry.listed, dry.listedCrossNamespace = maps.Clone(p.observed), maps.Clone(p.listed), maps.Clone(p.listedCrossNamespace)
-	dry.dryWrites = map[store.Key]*apply.Write{}
-	dry.instructions = p.instructions
-	dry.edits, dry.deletes = nil, nil
-	err = dry.carryOut(ctx)
-	if errors.Is(err, errOwnerGone) {
-		return "", nil
-	}
-	res := dry.finish(err)
-	if fieldsErr := addFields(res, dry.dryWrites); fieldsErr != nil {
-		return "", fieldsErr
-	}
-	var all []string
-	for _, c := range res.Changes {
-		fields := make([]disruption.Field, len(c.Fields))
-		for i, f := range c.Fields {
-			fields[i] = disruption.Field{Path: f.Path, Old: f.Old, New: f.New}
-		}
-		if what := disruption.Of(c.Key.Group, c.Reason, fields); what != "" && !c.Drift {
-			all = append(all, c.Key.String()+" "+what)
-		}
-	}
-	switch {
-	case len(all) > 0:
-		return text.List("", all, strings.Clone), nil
-	case err != nil && strings.Contains(err.Error(), "dry run"): // of an admission webhook that allows none
-		return "unknown, because no dry run is possible: " + summarize(err), nil
-	case err != nil && !IsTerminal(err):
-		return "", err
-	default:
-		return "", nil // the pass itself has the same error
-	}
 }
 
 // waitsForTurn returns, for a preview, an owner that the running program holds; nil if it doesn't.
@@ -175,21 +127,10 @@ func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T
 	return 0, nil
 }
 
-// emitTurn emits an event when an owner begins to wait, begins its turn, ends it, or halts the roll-out.
+// emitTurn emits an event when an owner's part in the roll-out changes.
 func (r *reconciler[T]) emitTurn(owner T, was turns.Mark, t *turns.Turn) {
-	if t.Mark.Reason == was.Reason && t.Mark.ID == was.ID {
-		return
-	}
-	switch t.Mark.Reason {
-	case events.ReasonWaitingForTurn:
-		r.engine.emit(owner, events.Normal(t.Mark.Reason, "a new build of the operator disrupts this object: "+t.Mark.Why+
-			"; it waits for its turn in the roll-out "+t.Mark.ID))
-	case events.ReasonReleasing:
-		r.engine.emit(owner, events.Normal(t.Mark.Reason, "its turn in the roll-out "+t.Mark.ID+" begins"))
-	case events.ReasonReleased:
-		r.engine.emit(owner, events.Normal(t.Mark.Reason, "ready after its turn in the roll-out "+t.Mark.ID))
-	case events.ReasonRolloutHalted:
-		r.engine.emit(owner, events.Warning(t.Mark.Reason, "other objects wait in the roll-out "+t.Mark.ID+": "+t.Mark.Why))
+	if ev, ok := t.Mark.Event(was); ok {
+		r.engine.emit(owner, ev)
 	}
 }
 

@@ -44,6 +44,7 @@ type program struct {
 	more         func(flow *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow])
 	deletes      bool // the plan deletes its ConfigMaps
 	keeps        bool // the former state, for an undo
+	byName       bool // the ConfigMap is read by name
 }
 
 func newFleet(t *testing.T, owners ...string) *fleet {
@@ -78,7 +79,11 @@ func (f *fleet) starts(p program) {
 }
 
 func operatorOf(p program, c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
-	op := builder.NewOperator[*v1alpha1.JobFlow](nil, "flow").Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).
+	var configs []builder.OwnsOption
+	if p.byName {
+		configs = append(configs, builder.ByName(func(*v1alpha1.JobFlow) []string { return []string{"config"} }))
+	}
+	op := builder.NewOperator[*v1alpha1.JobFlow](nil, "flow").Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}, configs...).
 		Owns(&corev1.ReplicationController{}).Owns(&corev1.Secret{}).Owns(&batchv1.Job{}).
 		Owns(&appsv1.ControllerRevision{}).Plan(func(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1alpha1.JobFlow] {
 		labels := map[string]string{"app": flow.Name}
@@ -593,6 +598,41 @@ func TestTerminatingOwnersLeaveARelease(t *testing.T) {
 			}
 		}
 		assert.Equal(t, turns.Complete, f.record().State, "%s is terminating", leaving)
+	}
+}
+
+// The reply to the write of a mark may be lost, and an owner may be deleted and created again between two passes: others then don't wait
+// for it any longer.
+func TestLostRepliesAndSuccessorsLeaveARelease(t *testing.T) {
+	for name, happens := range map[string]func(f *fleet){
+		"lost reply": func(f *fleet) {
+			f.becomesReady("a")
+			f.operator.Fail(buildertest.Fault{Subresource: "status", Name: "a", Times: 1, AfterWrite: true, Error: buildertest.Timeout})
+			_, err := f.Reconcile(f.Context(), reconcile.Request{NamespacedName: key("a")})
+			require.Error(f, err)
+			require.Equal(f, "Released WaitingForTurn", f.marks())
+		},
+		"successor": func(f *fleet) {
+			require.NoError(f, f.world.Delete(f.Context(), f.flow("a")))
+			require.NoError(f, f.world.Create(f.Context(), newFlow("a")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, "a", "b")
+			f.runs(one)
+			f.now = f.now.Add(time.Hour)
+			f.starts(two)
+			f.round()
+			f.round()
+			require.Equal(t, "Releasing WaitingForTurn", f.marks())
+			happens(f)
+			for range 6 {
+				f.round()
+				f.becomesReady("a", "b")
+			}
+			assert.Equal(t, "web:2 web:2", f.images())
+			assert.Equal(t, turns.Complete, f.record().State)
+		})
 	}
 }
 

@@ -6,16 +6,24 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
+	"github.com/armature-dev/armature/builder/internal/former"
+	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/prune"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/rollout"
@@ -34,26 +42,21 @@ func (e *Engine) emitResult(owner client.Object, scope string, res Result, err e
 	e.emitChanges(owner, res.Changes)
 	e.emitChanges(owner, res.kept)
 	e.emitContests(owner, res.begun, res.ended)
-	key := memory.Call{Owner: owner.GetUID(), Scope: scope}
-	switch {
-	case err == nil:
-		e.memory.Failures.Forget(key)
-	case isConflict(err):
-	default:
-		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
-			e.emit(owner, ev)
-		}
-	}
+	e.emitFailure(owner, scope, err, !isConflict(err))
 }
 
 // emitStatusFailure emits an event about a status that can't be written until the program or the CRD changes, because no condition can
 // report it.
 func (e *Engine) emitStatusFailure(owner client.Object, err error) {
-	key := memory.Call{Owner: owner.GetUID(), Scope: "status"}
-	switch {
-	case err == nil:
+	e.emitFailure(owner, "status", err, IsTerminal(err))
+}
+
+// emitFailure emits an event about an error that is reported, unless it is the last one reported for the scope.
+func (e *Engine) emitFailure(owner client.Object, scope string, err error, isReported bool) {
+	key := memory.Call{Owner: owner.GetUID(), Scope: scope}
+	if err == nil {
 		e.memory.Failures.Forget(key)
-	case IsTerminal(err):
+	} else if isReported {
 		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
 			e.emit(owner, ev)
 		}
@@ -110,7 +113,7 @@ func (r *reconciler[T]) writeStatus(
 	}
 	after = withConditions(after, func(conditions *[]metav1.Condition) {
 		r.markAfter(owner, res, *conditions, doErr).Set(conditions, owner.GetGeneration(), r.now())
-		keepUndoable(conditions, owner)
+		former.KeepName(conditions, *any(owner).(Conditioned).Conditions())
 	})
 	same := client.Object(after) == client.Object(owner)
 	if !same {
@@ -308,9 +311,12 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 	if err != nil {
 		return err
 	}
-	found, err := e.read(ctx, e.live, k, k.Key(owner))
-	if err != nil || found == nil || found.GetUID() != owner.GetUID() {
-		return err
+	found, err := sources.Reader{From: e.live, Kinds: e.kinds}.Get(ctx, k, k.Key(owner))
+	switch {
+	case err != nil && !apierrors.IsNotFound(err): // also for a missing kind
+		return &Error{Key: k.Key(owner), Operation: "read", cause: err}
+	case found == nil || found.GetUID() != owner.GetUID():
+		return nil
 	}
 	return fmt.Errorf("%w: %s has no status subresource; the CRD must enable it", ErrMisuse, k.GVK.GroupKind())
 }
@@ -360,5 +366,181 @@ func (e *Engine) writeChangedStatus(ctx context.Context, before, after client.Ob
 		return err
 	}
 	_, err = e.patchStatus(ctx, before, after)
+	return err
+}
+
+// changeEvent returns the event about changes of one kind and operation.
+func changeEvent(changes []Change) events.Event {
+	const shown = 3
+	first := changes[0]
+	ev := events.Event{Type: corev1.EventTypeNormal, Reason: first.Reason, Action: events.ActionApply, Related: first.object}
+	if first.Reason == events.ReasonDeleted {
+		ev.Action = events.ActionPrune
+	}
+	if len(changes) == 1 {
+		ev.Note = fmt.Sprintf("%s %s %s", first.Reason, first.Key.Kind, first.Key.Name)
+		return ev
+	}
+	var names []string
+	for _, c := range changes[:min(shown, len(changes))] {
+		names = append(names, c.Key.Name)
+	}
+	ev.Note = fmt.Sprintf("%s %d objects of kind %s: %s", first.Reason, len(changes), first.Key.Kind, strings.Join(names, ", "))
+	if more := len(changes) - shown; more > 0 {
+		ev.Note += fmt.Sprintf(" and %d more", more)
+	}
+	return ev
+}
+
+// failureEvent returns the event about an error.
+func failureEvent(err error) events.Event {
+	ev := events.Warning(failureReason(err), summarize(err))
+	ev.Action = events.ActionApply
+	if cause := (*Error)(nil); errors.As(err, &cause) && cause.object != nil {
+		ev.Related = cause.object
+	}
+	return ev
+}
+
+// failureReason returns the reason of an error in events and conditions.
+func failureReason(err error) string {
+	switch {
+	case errors.Is(err, ErrMisuse):
+		return events.ReasonInvalidPlan
+	case errors.Is(err, ErrNotOwned):
+		return events.ReasonNotOwned
+	case errors.As(err, new(*inflight.Hold)):
+		return events.ReasonQuarantined
+	case errors.As(err, new(observationFailed)):
+		return events.ReasonObservationFailed
+	default:
+		return events.ReasonApplyFailed
+	}
+}
+
+// emitWaiting emits an event when a plan begins to wait, or waits for something else. It compares with the owner's condition Ready, so
+// that a restart of the process repeats no event.
+func (r *reconciler[T]) emitWaiting(owner T, res Result, err error) {
+	conditioned, ok := any(owner).(Conditioned)
+	if !ok || err != nil || len(res.planWaitsFor) == 0 || client.Object(owner).GetDeletionTimestamp() != nil {
+		return
+	}
+	message := res.waitingMessage()
+	if res.outcome(nil).Message != message {
+		return // a more urgent event
+	}
+	before := meta.FindStatusCondition(*conditioned.Conditions(), events.ConditionReady)
+	if before == nil || before.Reason != events.ReasonWaiting || before.Message != message {
+		r.engine.emit(owner, events.Normal(events.ReasonWaiting, message))
+	}
+}
+
+// emitCorrections emits an event about the fields that the builder removed from a child so that the API server accepts the desired
+// state, and about fields that may also need removal.
+func (p *pass) emitCorrections(w *apply.Write) {
+	if p.engine.dry {
+		return
+	}
+	if w.Untried != nil && w.Operation != "" {
+		ev := events.Warning(events.ReasonDryRunRefused, fmt.Sprintf(
+			"Applied %s %s without resetting the values that the API server derived from changed fields: the trial of a new object was refused: %s",
+			w.Desired.Key.Kind, w.Desired.Key.Name, text.Shorten(w.Untried.Error(), text.MaxSummary/8)))
+		ev.Action, ev.Related = events.ActionApply, w.Stored
+		p.engine.emit(p.owner, ev)
+	}
+	if len(w.Corrected) == 0 {
+		return
+	}
+	removed := text.List("", w.Corrected, func(c fieldmanager.Removal) string {
+		return fmt.Sprintf("%s, set by the field manager %q", c.Path, c.Manager)
+	})
+	p.engine.emit(p.owner, events.Event{
+		Type: corev1.EventTypeNormal, Reason: events.ReasonDriftCorrected, Action: events.ActionApply, Related: w.Observed,
+		Note: fmt.Sprintf("Put %s %s back: removed %s, which the API server refuses beside the desired fields",
+			w.Desired.Key.Kind, w.Desired.Key.Name, removed),
+	})
+}
+
+// leftEvent returns the event about fields that stay in an object, and how to remove them.
+func leftEvent(l apply.FieldsLeft, c Change) events.Event {
+	const most = 6
+	shown := l.Fields[:min(most, len(l.Fields))]
+	fields := strings.Join(shown, ", ")
+	if more := len(l.Fields) - most; more > 0 {
+		fields += fmt.Sprintf(" and %d more", more)
+	}
+	owned := "OwnedOnly: true, "
+	if c.Reason == events.ReasonAdopted {
+		owned = ""
+	}
+	why := fmt.Sprintf("which aren't desired: field manager %s has set them. If that is a former version of this program, give the child "+
+		"builder.Adopt(builder.AdoptOptions{%sFormerManagers: []string{%q}}), and they go", l.Manager, owned, l.Manager)
+	if l.Manager == "" {
+		why = "which the API server lets no one remove from an existing object: desire it as it is, or delete the object"
+	}
+	ev := events.Warning(events.ReasonFieldsLeft, fmt.Sprintf("%s %s keeps %s, %s", c.Key.Kind, c.Key.Name, fields, why))
+	ev.Action = events.ActionApply
+	return ev.About(c.object)
+}
+
+// contestMessage names the contested children.
+func (r Result) contestMessage() string { return text.List("", r.contested(), ChildStatus.String) }
+
+// setContested sets or removes the condition Contested.
+func (r Result) setContested(conditions *[]metav1.Condition, generation int64, now time.Time) {
+	if len(r.contested()) == 0 {
+		meta.RemoveStatusCondition(conditions, events.ConditionContested)
+		return
+	}
+	meta.SetStatusCondition(conditions,
+		status.Condition(events.ConditionContested, true, events.ReasonContested, r.contestMessage(), generation, now))
+}
+
+// emitContests emits one event about contests that begin, and one about contests that end.
+func (e *Engine) emitContests(owner client.Object, begun, ended []ChildStatus) {
+	if len(begun) > 0 {
+		e.emit(owner, events.Event{
+			Type: corev1.EventTypeWarning, Reason: events.ReasonContested, Action: events.ActionApply,
+			Note: text.List("", begun, ChildStatus.String),
+		})
+	}
+	if len(ended) > 0 {
+		e.emit(owner, events.Event{
+			Type: corev1.EventTypeNormal, Reason: events.ReasonSettled, Action: events.ActionApply,
+			Note: text.List("no longer changed by others: ", ended, keyOfStatus),
+		})
+	}
+}
+
+// overrideContested reports contests beside the conditions that a plan sets. was are those of the observed owner.
+func (r Result) overrideContested(conditions *[]metav1.Condition, was []metav1.Condition, generation int64, err error, now time.Time) {
+	r.setContested(conditions, generation, now)
+	if len(r.contested()) == 0 || err != nil && !isConflict(err) {
+		return
+	}
+	for _, kind := range []string{events.ConditionReady, events.ConditionStalled} {
+		isStalled := kind == events.ConditionStalled
+		status.Override(conditions, was, status.Condition(kind, isStalled, events.ReasonContested, r.contestMessage(), generation, now))
+	}
+}
+
+// deleteOwner deletes an owner in its observed version, or in the version that the pass itself has written. written is the server's
+// result of the pass's last status write, nil if the pass didn't write the status.
+func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) error {
+	if owner.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	k, err := e.kinds.Of(owner)
+	if err != nil {
+		return err
+	}
+	present := owner.DeepCopyObject().(client.Object)
+	present.SetResourceVersion(e.inventoryOf(owner).ResourceVersion)
+	if written != nil {
+		present.SetResourceVersion(written.GetResourceVersion())
+	}
+	_, err = prune.Delete(ctx, e.client, k.Key(owner), present)
+	err = publicError(err)
+	e.emitResult(owner, "delete the owner", Result{}, err)
 	return err
 }

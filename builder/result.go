@@ -2,7 +2,10 @@ package builder
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,6 +41,18 @@ type Change struct {
 
 	object client.Object      // as the server returned it, for events
 	left   []apply.FieldsLeft // fields that stay in it and aren't desired
+	write  *apply.Write       // of a dry run, until the fields are added
+}
+
+// FieldDiff is a field that a write would change. The values of a Secret's data are hidden: they read "***".
+type FieldDiff struct {
+	// Path is the field's path: spec.template.spec.containers[name=web].image, data["tls.crt"].
+	Path string
+	// Old and New are the field's values as decoded from JSON; nil if the field isn't set.
+	Old, New any
+	// ByServer is true if New isn't what the program asked for: the API server's admission or defaults set it, or it writes the value in
+	// another way. Of a new object only the fields that the program sets are listed, with labels and annotations that admission adds.
+	ByServer bool
 }
 
 // Result is what a pass did, or what [Builder.Diff] says that a pass would do. The Builder keeps no reference to it.
@@ -165,4 +180,59 @@ func notReadyReason(failed bool) string {
 // comparePending orders pending children by key and reason.
 func comparePending(a, b ChildStatus) int {
 	return cmp.Or(store.Compare(a.Key, b.Key), cmp.Compare(a.Reason, b.Reason))
+}
+
+// String renders the changes, one line for each object and for each value that [Builder.Diff] found. It is empty without changes. An
+// object is created (+), changed (~), deleted to be recreated (-/+), deleted (-), or waits for a terminating object (?). Fields that
+// another field manager keeps in an object have the mark (!). For example:
+//
+//	~ Deployment.apps default/web
+//	-     spec.replicas: 2
+//	+     spec.replicas: 3
+//	- Secret default/old
+func (r Result) String() string {
+	var text strings.Builder
+	for _, c := range r.Changes {
+		fmt.Fprintf(&text, "%s %s\n", signs[c.Reason], c.Key)
+		for _, f := range c.Fields {
+			line(&text, "-", f.Path, f.Old, "")
+			line(&text, "+", f.Path, f.New, byServer[f.ByServer])
+		}
+		for _, left := range c.left {
+			fmt.Fprintf(&text, "!     %s\n", left)
+		}
+	}
+	for _, child := range r.waiting() {
+		fmt.Fprintf(&text, "? %s waits\n", child.Key)
+	}
+	return text.String()
+}
+
+var signs = map[string]string{
+	events.ReasonCreated: "+", events.ReasonAdopted: "~", events.ReasonUpdated: "~", events.ReasonRecreating: "-/+",
+	events.ReasonDeleted: "-",
+}
+
+// byServer is the remark to a new value.
+var byServer = map[bool]string{true: " (by the API server)"}
+
+func line(text *strings.Builder, sign, path string, value any, remark string) {
+	if value == nil {
+		return
+	}
+	fmt.Fprintf(text, "%s     %s: %s%s\n", sign, path, rendered(value), remark)
+}
+
+// rendered returns a value as JSON on one line, so that a string differs from a number.
+func rendered(value any) string {
+	if text, ok := value.(string); ok && strings.HasPrefix(text, apply.Mask) {
+		return text
+	}
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/phases"
+	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
@@ -52,7 +53,6 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	}
 	plan.Blocked = freeErr
 	res, err := phases.Run(ctx, plan, p.rolloutHost(), c)
-	err = publicError(err)
 	p.addRollout(res, err)
 	p.desireRolledOut(free, res)
 	err = errors.Join(freeErr, err)
@@ -93,14 +93,14 @@ func (p *pass) addRollout(res phases.Result, err error) {
 	p.result.Rollout = res.Status
 	key := memory.Call{Owner: p.owner.GetUID(), Scope: "rollout"}
 	f := res.Failure
-	if f == nil {
-		if err == nil {
-			p.engine.memory.Failures.Forget(key)
-		}
-		return
+	if f != nil {
+		p.pend(ChildStatus{Key: f.Key, Phase: f.Phase, Reason: events.ReasonRolloutHalted, Message: f.Message})
 	}
-	p.pend(ChildStatus{Key: f.Key, Phase: f.Phase, Reason: events.ReasonRolloutHalted, Message: f.Message})
-	if p.engine.memory.Failures.IsNew(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())) {
+	switch {
+	case p.engine.dry: // it reports nothing
+	case f == nil && err == nil:
+		p.engine.memory.Failures.Forget(key)
+	case f != nil && p.engine.memory.Failures.IsNew(key, events.Warning(events.ReasonRolloutHalted, f.Phase+" "+f.Key.String())):
 		p.engine.emit(p.owner, events.Warning(events.ReasonRolloutHalted, f.String()))
 	}
 }
@@ -108,7 +108,7 @@ func (p *pass) addRollout(res phases.Result, err error) {
 // desireRolledOut completes the set of desired objects, from which pruning finds stale ones. During a rollback the children of the
 // last completed revision are desired instead of the plan's.
 func (p *pass) desireRolledOut(free []Child, res phases.Result) {
-	if res.Restored != nil {
+	if p.rollsBack = res.Restored != nil; p.rollsBack {
 		p.cluster.DesiredKeys = store.Store{}
 		for _, c := range free {
 			if _, key, err := p.cluster.KeyOf(&c.desired); err == nil { // otherwise the pass has an error, and prunes nothing
@@ -116,10 +116,10 @@ func (p *pass) desireRolledOut(free []Child, res phases.Result) {
 			}
 		}
 	}
-	p.restored = inventory.Kinds{}
+	p.pruner.Restored = inventory.Kinds{}
 	for _, key := range slices.Concat(res.Restored, res.Retained) {
 		p.cluster.DesiredKeys.Put(key)
-		p.restored.Insert(key.GroupKind())
+		p.pruner.Restored.Insert(key.GroupKind())
 	}
 }
 
@@ -149,7 +149,7 @@ func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 		}
 	}
 	if p.pruneAll { // of which the owner had children, and which the program still reads
-		plan.Kinds = append(plan.Kinds, p.engine.byController.Among(p.inventory.Kinds)...)
+		plan.Kinds = append(plan.Kinds, p.engine.byController.Among(p.pruner.Inventory.Kinds)...)
 	}
 	var errs []error
 	p.cluster.Allocate(len(children))
@@ -166,7 +166,7 @@ func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 	}
 	var err error
 	plan.Hash, err = c.hash()
-	return plan, publicError(errors.Join(append(errs, err)...)) // after an error the desired revision isn't known
+	return plan, errors.Join(append(errs, err)...) // after an error the desired revision isn't known
 }
 
 // desire adds a child to the desired objects. For a RunOnce child it adds the Job of its value.
@@ -234,7 +234,7 @@ func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 			continue
 		}
 		if err := d.Stamp(&c.pass.cluster); err != nil {
-			return nil, publicError(err)
+			return nil, err
 		}
 		child := d.Snapshot()
 		if !child.IsSecret() {
@@ -252,9 +252,9 @@ func (c *phasedChildren) Snapshot() ([]revision.Child, error) {
 func (c *phasedChildren) Compare(ctx context.Context, child *phases.Child, before *revision.Child) (phases.Comparison, error) {
 	d, err := c.asDesired(child, before)
 	if err != nil {
-		return phases.Comparison{}, publicError(err)
+		return phases.Comparison{}, err
 	}
-	observed, err := c.pass.find(ctx, d.Kind, d.Key)
+	observed, err := c.pass.observed.Find(ctx, d.Kind, d.Key)
 	if err != nil {
 		return phases.Comparison{}, err
 	}
@@ -267,7 +267,7 @@ func (c *phasedChildren) Compare(ctx context.Context, child *phases.Child, befor
 	}
 	result := phases.Comparison{Key: d.Key, Object: observed, Desired: d.Digest, Observed: apply.DigestOf(observed)}
 	if err != nil {
-		return result, publicError(err)
+		return result, err
 	}
 	result.Number, result.Creates, result.Changes = len(c.writes), w.Action == apply.Create, w.Action == apply.Apply
 	c.writes = append(c.writes, w)
@@ -349,17 +349,17 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 	if err != nil {
 		return nil, err
 	}
-	if err := p.observeKinds(ctx, k); err != nil {
+	if err := p.observed.Observe(ctx, k); err != nil {
 		return nil, err
 	}
 	var objs []client.Object
-	for key, obj := range p.observed {
+	for key, obj := range p.observed.ByKey {
 		if key.GroupKind() != k.GVK.GroupKind() {
 			continue
 		}
 		objs = append(objs, obj)
 		if r, ok := obj.(*appsv1.ControllerRevision); ok && r.DeletionTimestamp == nil && phases.IsOwn(r, p.engine.name) {
-			delete(p.observed, key)
+			delete(p.observed.ByKey, key)
 		}
 	}
 	return objs, nil
@@ -367,7 +367,7 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 
 // Delete deletes an object in its observed version.
 func (c *phasedChildren) Delete(ctx context.Context, key store.Key, observed client.Object) (bool, error) {
-	return c.pass.engine.delete(ctx, key, observed)
+	return prune.Delete(ctx, c.pass.engine.client, key, observed)
 }
 
 // Anyone who can create ControllerRevisions in a namespace can fabricate one that is marked as completed, under any field manager. So

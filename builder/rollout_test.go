@@ -277,3 +277,17 @@ func TestReadyWhenHaltsARollOut(t *testing.T) {
 	w.pass()
 	assert.Equal(t, "v2 v2 v1", w.deployed())
 }
+
+// A dry run beside the passes keeps no event from them.
+func TestADryRunSwallowsNoEvent(t *testing.T) {
+	w := newPhasedWorld(t)
+	w.install()
+	w.desire("v2")
+	w.pass()
+	w.fail("controller")
+	_, err := w.builder().Diff(t.Context())
+	require.NoError(t, err)
+	assert.NotContains(t, w.events, "RolloutHalted")
+	w.pass()
+	assert.Contains(t, w.events, "RolloutHalted")
+}

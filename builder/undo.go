@@ -7,8 +7,10 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -30,43 +32,14 @@ func (stateKept) Error() string {
 	return "the former state of the children is kept; the next pass changes them"
 }
 
-// keepFormers lets the pass keep the state of children before it disrupts them. An owner without conditions has no undo, because the
-// name of the state would have no record.
-func (p *pass) keepFormers(settings *former.Settings) {
-	if _, conditioned := p.owner.(Conditioned); conditioned {
-		p.undo = settings
-	}
-}
-
-// isCarriedOut reports whether an earlier pass of this process has carried out the owner's spec to its end. What the plan deletes or
-// scales down since then answers to what it has observed, and not to the spec or the program.
-func (p *pass) isCarriedOut() bool {
-	steady, ok := p.engine.memory.Steady.Get(p.owner.GetUID())
-	return ok && steady.CarriedOut == p.owner.GetGeneration()
-}
-
-// isQuiet reports whether an earlier pass of this process has found nothing to do for the owner's spec, and the owner was ready. What
-// changes since then has another cause than what changed before.
-func (p *pass) isQuiet() bool {
-	steady, ok := p.engine.memory.Steady.Get(p.owner.GetUID())
-	return ok && steady.Quiet == p.owner.GetGeneration()
-}
-
 // noteSteady remembers a pass that has carried out the spec, or has found nothing to do.
 func (p *pass) noteSteady(err error) {
 	if err != nil || !p.pruned {
 		return
 	}
-	was, _ := p.engine.memory.Steady.Get(p.owner.GetUID())
-	is := was
-	is.CarriedOut = p.owner.GetGeneration()
 	ready := meta.FindStatusCondition(*p.owner.(Conditioned).Conditions(), events.ConditionReady)
-	if len(p.result.Changes) == 0 && len(p.result.Pending) == 0 && (ready == nil || ready.Status == metav1.ConditionTrue) {
-		is.Quiet = p.owner.GetGeneration()
-	}
-	if is != was {
-		p.engine.memory.Steady.Add(p.owner.GetUID(), is)
-	}
+	isReady := ready == nil || ready.Status == metav1.ConditionTrue
+	p.engine.memory.Steady.Note(p.owner, len(p.result.Changes) == 0 && len(p.result.Pending) == 0 && isReady)
 }
 
 // keepChanged keeps the state of children before writes that disrupt them, together with that of the others that change with them.
@@ -75,46 +48,21 @@ func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
 	if p.undo == nil {
 		return nil
 	}
-	var children []former.Child
-	disruptive := false
-	for _, w := range writes {
-		child, how, err := p.cluster.Former(w)
-		if err != nil {
-			return publicError(err)
-		}
-		if child == nil {
-			continue
-		}
-		children = append(children, *child)
-		disruptive = disruptive || how == apply.Disruptive || how == apply.ScalesDown && !p.isCarriedOut()
-	}
-	if !disruptive {
-		return nil
+	children, disruptive, err := p.cluster.Formers(writes)
+	if err != nil || !disruptive {
+		return err
 	}
 	return p.keep(ctx, children)
 }
 
 // keepDeleted keeps the state of children before they are pruned.
 func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
-	if len(stale) == 0 || p.isCarriedOut() {
+	if len(stale) == 0 || p.engine.memory.Steady.IsCarriedOut(p.owner) {
 		return nil
 	}
-	var children []former.Child
-	for _, obj := range stale {
-		k, err := p.engine.kinds.Of(obj)
-		if err != nil {
-			return err
-		}
-		child, err := p.cluster.FormerOfDeleted(k, obj)
-		if err != nil {
-			return publicError(err)
-		}
-		if child != nil {
-			children = append(children, *child)
-		}
-	}
-	if len(children) == 0 {
-		return nil
+	children, err := p.cluster.FormersOfDeleted(stale)
+	if err != nil || len(children) == 0 {
+		return err
 	}
 	return p.keep(ctx, children)
 }
@@ -125,12 +73,12 @@ func (p *pass) keep(ctx context.Context, children []former.Child) error {
 	state := former.State{
 		Cause: former.Cause{Generation: p.owner.GetGeneration(), Build: p.undo.Build}, PruneAll: p.pruneAll, Children: children,
 	}
-	named := undoableIn(*p.owner.(Conditioned).Conditions())
-	name, err := p.formers().Keep(ctx, named, p.isQuiet(), state)
+	named := former.NameIn(*p.owner.(Conditioned).Conditions())
+	name, err := p.formers().Keep(ctx, named, p.engine.memory.Steady.IsQuiet(p.owner), state)
 	if err != nil || name == "" {
-		return publicError(err)
+		return err
 	}
-	p.engine.memory.Steady.Remove(p.owner.GetUID())
+	p.engine.memory.Steady.Forget(p.owner)
 	return stateKept(name)
 }
 
@@ -145,32 +93,10 @@ func (p *pass) formers() *former.Record {
 func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], owner T, kept stateKept) (reconcile.Result, error) {
 	r.engine.emitResult(owner, "", p.finish(nil), nil)
 	after := withConditions(owner, func(conditions *[]metav1.Condition) {
-		meta.SetStatusCondition(conditions,
-			status.Condition(events.ConditionUndoable, true, events.ReasonStateKept, string(kept), owner.GetGeneration(), r.now()))
+		former.SetName(conditions, string(kept), owner.GetGeneration(), r.now())
 	})
 	p.err = r.engine.writeChangedStatus(ctx, owner, after)
 	return r.next(ctx, conflictDelay, p.err)
-}
-
-// undoableIn returns the name of the kept state, empty for none.
-func undoableIn(conditions []metav1.Condition) string {
-	c := meta.FindStatusCondition(conditions, events.ConditionUndoable)
-	if c == nil || c.Status != metav1.ConditionTrue {
-		return ""
-	}
-	return c.Message
-}
-
-// keepUndoable keeps the name of the kept state in conditions, also if the plan sets all of them itself.
-func keepUndoable(conditions *[]metav1.Condition, owner client.Object) {
-	was := meta.FindStatusCondition(*owner.(Conditioned).Conditions(), events.ConditionUndoable)
-	if was == nil {
-		return
-	}
-	if set := meta.FindStatusCondition(*conditions, events.ConditionUndoable); set == nil || *set != *was {
-		meta.RemoveStatusCondition(conditions, events.ConditionUndoable)
-		*conditions = append(*conditions, *was)
-	}
 }
 
 // undone is how far an owner has returned to its former state.
@@ -230,7 +156,7 @@ func (r *reconciler[T]) restore(ctx context.Context, owner T, name string) error
 	if r.former == nil {
 		return cantUndo("this operator keeps no former state; its author can switch it on by package builder/undo")
 	}
-	if kept := undoableIn(*any(owner).(Conditioned).Conditions()); kept != name {
+	if kept := former.NameIn(*any(owner).(Conditioned).Conditions()); kept != name {
 		return cantUndo("annotation %s is %q; the state that is kept, in the condition %s, is %q",
 			wellknown.AnnotationUndo, name, events.ConditionUndoable, kept)
 	}
@@ -260,6 +186,7 @@ func (r *reconciler[T]) restore(ctx context.Context, owner T, name string) error
 	if err == nil {
 		err = p.write(ctx, writes)
 	}
+	err = publicError(err)
 	res := p.finish(err)
 	r.engine.emitResult(owner, "", res, err)
 	if err == nil && len(res.waiting()) > 0 {
@@ -276,8 +203,7 @@ func (r *reconciler[T]) restoring(ctx context.Context, p *pass, state former.Sta
 		if child.Payload == nil {
 			continue
 		}
-		gk := child.Key().GroupKind()
-		if !slices.ContainsFunc(r.owned.Load().kinds, func(k kinds.Kind) bool { return k.GVK.GroupKind() == gk }) {
+		if !r.ownsKind(child.Key().GroupKind()) {
 			return nil, cantUndo("%s is of a kind that this operator doesn't own", child.Key())
 		}
 		like := apply.Child{}
@@ -288,30 +214,41 @@ func (r *reconciler[T]) restoring(ctx context.Context, p *pass, state former.Sta
 		if err != nil {
 			return nil, cantUndo("%w", err)
 		}
-		observed, err := p.find(ctx, d.Kind, d.Key)
+		observed, err := p.observed.Find(ctx, d.Kind, d.Key)
 		if err != nil {
 			return nil, err
 		}
 		w, err := p.cluster.Compare(d, observed)
 		if err != nil {
-			return nil, publicError(err)
+			return nil, err
 		}
 		writes = append(writes, w)
 	}
 	return writes, nil
 }
 
+// ownsKind reports whether the operator owns a kind in the owner's namespace.
+func (r *reconciler[T]) ownsKind(gk schema.GroupKind) bool {
+	all := slices.Clone(r.owned.Load().kinds)
+	if r.byName != nil {
+		for _, k := range r.byName.Kinds() {
+			all = append(all, k.Kind)
+		}
+	}
+	return slices.ContainsFunc(all, func(k kinds.Kind) bool { return k.GVK.GroupKind() == gk })
+}
+
 // recordRestored records the kinds of restored children on the owner, so that the plan prunes those that it doesn't desire once the owner
 // isn't paused any more.
 func (p *pass) recordRestored(ctx context.Context, writes []*apply.Write) error {
-	restored := p.inventory.Kinds.Clone()
+	restored := p.pruner.Inventory.Kinds.Clone()
 	for _, w := range writes {
 		restored.Insert(w.Desired.Key.GroupKind())
 	}
-	if restored.Equal(p.inventory.Kinds) {
+	if restored.Equal(p.pruner.Inventory.Kinds) {
 		return nil
 	}
-	return p.writeInventory(ctx, restored, p.inventory.CrossNamespace)
+	return p.pruner.WriteKinds(ctx, restored, p.pruner.Inventory.CrossNamespace)
 }
 
 // setUndone sets or removes the condition Undone.
@@ -336,4 +273,55 @@ func (r *reconciler[T]) emitUndone(owner client.Object, u *undone) {
 	case events.ReasonUndoFailed:
 		r.engine.emit(owner, events.Warning(u.reason, u.why))
 	}
+}
+
+// isPaused reports whether someone has paused an owner, by its annotations. A terminating owner isn't paused, because its deletion was
+// asked for, too, and may need the removal of a finalizer.
+func isPaused(owner client.Object) bool {
+	return wellknown.IsPaused(owner.GetAnnotations()) && owner.GetDeletionTimestamp() == nil
+}
+
+// pause returns a paused owner to its former state, if someone has asked for that, and reports that nothing else is written. It runs
+// instead of a pass.
+func (r *reconciler[T]) pause(ctx context.Context, owner T) (reconcile.Result, error) {
+	conditioned, ok := any(owner).(Conditioned)
+	if !ok {
+		return reconcile.Result{}, nil
+	}
+	if r.turns != nil { // a paused owner keeps its turn
+		if err := r.turns.Leave(ctx, client.ObjectKeyFromObject(owner)); err != nil {
+			return r.next(ctx, 0, err)
+		}
+	}
+	u, undoErr := r.undo(ctx, owner)
+	if undoErr != nil && u == nil {
+		return r.next(ctx, 0, undoErr)
+	}
+	was := slices.Clone(*conditioned.Conditions())
+	_, written, err := r.writeStatus(ctx, owner, Plan[T]{Report: true}, Result{paused: true, undone: u}, nil, r.now())
+	if written != nil && !meta.IsStatusConditionTrue(was, events.ConditionPaused) {
+		r.engine.emit(owner, events.Event{
+			Type: corev1.EventTypeNormal, Reason: events.ReasonPausedByAnnotation, Action: events.ActionApply, Note: pausedMessage,
+		})
+	}
+	if written != nil && u != nil {
+		r.emitUndone(owner, u)
+	}
+	after := time.Duration(0)
+	if u != nil && u.reason == events.ReasonWaiting {
+		after = waitForDeletion
+	}
+	return r.next(ctx, after, errors.Join(undoErr, err))
+}
+
+const pausedMessage = "the operator writes nothing while the annotation " + wellknown.AnnotationPaused + " is \"true\""
+
+// setPaused sets or removes the condition Paused.
+func (r Result) setPaused(conditions *[]metav1.Condition, generation int64, now time.Time) {
+	if !r.paused {
+		meta.RemoveStatusCondition(conditions, events.ConditionPaused)
+		return
+	}
+	meta.SetStatusCondition(conditions,
+		status.Condition(events.ConditionPaused, true, events.ReasonPausedByAnnotation, pausedMessage, generation, now))
 }

@@ -145,6 +145,20 @@ func TestUndo(t *testing.T) {
 	assert.Empty(t, f.condition("a", events.ConditionPaused))
 }
 
+// An undo restores children that the operator reads by name, too.
+func TestUndoOfChildrenReadByName(t *testing.T) {
+	one, two := keeping("web:1"), keeping("web:2")
+	one.byName, two.byName = true, true
+	f := newFleet(t, "a")
+	f.installs(one)
+	f.installs(two)
+	require.Equal(t, "web:2", f.config())
+	f.undoes("a")
+	f.round()
+	assert.Equal(t, "web:1", f.config())
+	assert.Equal(t, "web:1", f.images())
+}
+
 // A change that disrupts nothing keeps no state.
 func TestHarmlessChangesKeepNothing(t *testing.T) {
 	f := newFleet(t, "a")

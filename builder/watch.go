@@ -7,8 +7,10 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -302,12 +304,17 @@ type completed[T client.Object] struct {
 	mu         sync.Mutex
 	controller controller.Controller
 	reconciler *reconciler[T]
+	watched    sets.Set[kinds.Kind] // by OwnsLater
 }
+
+// syncWithin is how long OwnsLater waits for the cache of a kind. Until it has returned, no pass reads the kind.
+const syncWithin = 2 * time.Second
 
 // OwnsLater is [Operator.Owns] for a completed operator. Use it for a kind whose API was installed after the program started. From
 // then on an event of such a child runs its owner's plan, and plans may have children of the kind; the view has them from the next
 // pass on. For a kind that the operator owns already it does nothing. It is safe for concurrent use, also from the function of
-// [Operator.External]. For a kind that isn't installed it returns the error of the RESTMapper.
+// [Operator.External]. For a kind that isn't installed it returns the error of the RESTMapper. It returns an error, too, if the cache
+// doesn't have the objects within 2 seconds, such as without the permission to list them; a later call continues.
 func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	running := o.completed
 	if running == nil {
@@ -319,18 +326,29 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	}
 	running.mu.Lock()
 	defer running.mu.Unlock()
-	if o.engine.isIndexed(k) {
+	if slices.Contains(running.reconciler.owned.Load().kinds, k) {
 		return nil
 	}
 	if _, err := o.mgr.GetRESTMapper().RESTMapping(k.GVK.GroupKind(), k.GVK.Version); err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
 	}
-	if err := o.engine.Index(ctx, o.mgr.GetFieldIndexer(), obj); err != nil {
-		return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
+	if !o.engine.isIndexed(k) {
+		if err := o.engine.Index(ctx, o.mgr.GetFieldIndexer(), obj); err != nil {
+			return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
+		}
 	}
-	owners := handler.EnqueueRequestForOwner(o.mgr.GetScheme(), o.mgr.GetRESTMapper(), newOwner[T](), handler.OnlyControllerOwner())
-	if err := running.controller.Watch(watchsource.Kind(o.mgr.GetCache(), obj, owners)); err != nil {
-		return fmt.Errorf("operator %s: OwnsLater: watch %s: %w", o.name, k.GVK.GroupKind(), err)
+	if !running.watched.Has(k) {
+		owners := handler.EnqueueRequestForOwner(o.mgr.GetScheme(), o.mgr.GetRESTMapper(), newOwner[T](), handler.OnlyControllerOwner())
+		if err := running.controller.Watch(watchsource.Kind(o.mgr.GetCache(), obj, owners)); err != nil {
+			return fmt.Errorf("operator %s: OwnsLater: watch %s: %w", o.name, k.GVK.GroupKind(), err)
+		}
+		running.watched.Insert(k)
+	}
+	soon, cancel := context.WithTimeout(ctx, syncWithin)
+	defer cancel()
+	if err := o.engine.byController.AwaitSync(soon, k); err != nil {
+		return fmt.Errorf("operator %s: OwnsLater: the cache doesn't have %s yet; may the operator list and watch it? %w",
+			o.name, k.GVK.GroupKind(), err)
 	}
 	o.owned = append(o.owned, owns{like: obj, owner: reflect.TypeFor[T]()})
 	before := running.reconciler.owned.Load()

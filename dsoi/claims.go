@@ -50,6 +50,11 @@ func keepTemplates(wanted, found *appsv1.StatefulSet) *appsv1.StatefulSet {
 	return kept
 }
 
+// canGrow reports whether a claim may ask for more: the API server refuses that until it is bound.
+func canGrow(c *corev1.PersistentVolumeClaim) bool {
+	return c.Status.Phase == corev1.ClaimBound && c.DeletionTimestamp == nil
+}
+
 // growClaims lets the claims of a StatefulSet's pods ask for as much as the spec says, if that is more. Whether they get
 // it is their storage class's matter.
 func growClaims(n *renderedNode, claims []*corev1.PersistentVolumeClaim) []builder.Edit {
@@ -57,7 +62,7 @@ func growClaims(n *renderedNode, claims []*corev1.PersistentVolumeClaim) []build
 	for _, s := range n.node.K8s.StorageConfig {
 		size := requested(&s.Spec)
 		for _, c := range claims {
-			if !isSetClaim(c, n.node.Workload, s.Name) || c.DeletionTimestamp != nil || size.Cmp(requested(&c.Spec)) <= 0 {
+			if !isSetClaim(c, n.node.Workload, s.Name) || !canGrow(c) || size.Cmp(requested(&c.Spec)) <= 0 {
 				continue
 			}
 			after := c.DeepCopy()
@@ -76,10 +81,11 @@ func isSetClaim(c *corev1.PersistentVolumeClaim, workload, storage string) bool 
 }
 
 // sharedClaim is a claim that all pods of a node share. It never asks for less than it has: that can't be, and it may
-// have been scaled.
+// have been scaled. It asks for more once it can grow: a refused claim would hold up all node types.
 func sharedClaim(n *renderedNode, wanted, found *corev1.PersistentVolumeClaim) builder.Child {
 	if found != nil {
-		if size := requested(&found.Spec); size.Cmp(requested(&wanted.Spec)) > 0 {
+		size := requested(&found.Spec)
+		if more := size.Cmp(requested(&wanted.Spec)); more > 0 || (more < 0 && !canGrow(found)) {
 			wanted = wanted.DeepCopy()
 			wanted.Spec = withRequest(&wanted.Spec, size)
 		}

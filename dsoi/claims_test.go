@@ -23,7 +23,14 @@ func claimOf(name, size string) *corev1.PersistentVolumeClaim {
 		Spec: corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)},
 		}},
+		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound},
 	}
+}
+
+// pending makes a claim one that isn't bound to a volume yet.
+func pending(c *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
+	c.Status.Phase = corev1.ClaimPending
+	return c
 }
 
 func TestAStatefulSetsClaimsGrow(t *testing.T) {
@@ -31,12 +38,13 @@ func TestAStatefulSetsClaimsGrow(t *testing.T) {
 	set := find(t, planned[*appsv1.StatefulSet](app.Plan(town(t, theSpec), buildertest.NewView(theTime))), "t-az1").DeepCopy()
 	seen := buildertest.WithWatched(buildertest.NewView(theTime, set),
 		claimOf("data-t-az1-0", "1Gi"), claimOf("data-t-az1-1", "5Gi"), claimOf("data-t-az1-x", "1Gi"), claimOf("mine", "1Gi"),
+		pending(claimOf("data-t-az1-2", "1Gi")), // the API server would refuse another size
 	)
 	plan := theApp().Plan(town(t, theSpec), seen)
 	assert.Empty(t, plan.Edits)
 
 	plan = theApp().Plan(town(t, replaced(t, "1Gi", "3Gi")), seen)
-	require.Len(t, plan.Edits, 1, "those that have more keep it")
+	require.Len(t, plan.Edits, 1, "those that have more keep it, and those that are not bound can't have it yet")
 	assert.Equal(t, "data-t-az1-0", plan.Edits[0].Before.GetName())
 	assert.Equal(t, "3Gi", plan.Edits[0].After.(*corev1.PersistentVolumeClaim).Spec.Resources.Requests.Storage().String())
 	kept := find(t, planned[*appsv1.StatefulSet](plan), "t-az1")
@@ -60,4 +68,35 @@ func TestSharedClaims(t *testing.T) {
 	assert.Equal(t, "4Gi", size(spec, claimOf("t-az1-data", "4Gi")), "what was scaled stays so")
 	assert.Equal(t, "1Gi", size(spec, claimOf("t-az1-data", "500Mi")))
 	assert.Equal(t, "1Gi", size(spec, claimOf("another", "4Gi")))
+	assert.Equal(t, "500Mi", size(spec, pending(claimOf("t-az1-data", "500Mi"))), "it grows when it is bound")
+}
+
+// A claim whose volume can't be made where its pod must run is never bound. What mends that is written, also with a larger size.
+func TestAClaimThatIsNotBoundHoldsNothingUp(t *testing.T) {
+	with := func(size, selector string) string {
+		spec := strings.Replace(threeTypes("v1", "v1", "v1"), "[control, store, gate]", "[control, cache, store, gate]", 1)
+		spec = strings.Replace(spec, "k8sConfigGroup:\n", `k8sConfigGroup:
+- name: cache
+  image: v1
+  nodeSelector: {zone: `+selector+`}
+  storageConfig: [{name: data, mountPath: /data, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: `+size+`}}}}]
+`, 1)
+		return spec + "- {name: cache, kind: Deployment, nodeType: cache, k8sConfigGroup: cache}\n"
+	}
+	s := installed(t)
+	s.describe(with("1Gi", "far"))
+	s.pass()
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "t-cache-data"}}
+	require.Equal(t, corev1.ClaimPending, get(s, claim).Status.Phase)
+
+	s.describe(with("3Gi", "near"))
+	s.pass()
+	cache := get(s, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "t-cache"}})
+	assert.Equal(t, "near", cache.Spec.Template.Spec.NodeSelector["zone"])
+	assert.Equal(t, "1Gi", get(s, claim).Spec.Resources.Requests.Storage().String())
+
+	claim.Status.Phase = corev1.ClaimBound
+	require.NoError(t, s.others.Status().Update(t.Context(), claim))
+	s.pass()
+	assert.Equal(t, "3Gi", get(s, claim).Spec.Resources.Requests.Storage().String())
 }

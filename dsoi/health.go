@@ -32,12 +32,12 @@ type ailment struct {
 }
 
 // healthOf says how a node's pods fare, of those of the workload's newest template: the first that has failed, else the
-// first that is unwell. Older ones are about to go.
+// first that is unwell. Older ones are about to go, and those that have ended are replaced.
 func healthOf(node string, workload client.Object, pods []*corev1.Pod, now time.Time, stuckAfter time.Duration) ailment {
 	var worst ailment
 	newest := templateOf(workload).Annotations[AnnotationRevision]
 	for _, pod := range pods {
-		if pod.DeletionTimestamp != nil || pod.Annotations[AnnotationRevision] != newest || !isPodOf(workload, pod) {
+		if pod.DeletionTimestamp != nil || hasEnded(pod) || pod.Annotations[AnnotationRevision] != newest || !isPodOf(workload, pod) {
 			continue
 		}
 		a := ailmentOf(pod, now, stuckAfter)
@@ -69,6 +69,12 @@ func (a ailment) of(seen client.Object) func(client.Object) readiness.Status {
 func isPodOf(workload client.Object, pod *corev1.Pod) bool {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	return ref != nil && (ref.UID == workload.GetUID() || (ref.Kind == "ReplicaSet" && strings.HasPrefix(ref.Name, workload.GetName()+"-")))
+}
+
+// hasEnded reports whether a pod was evicted, or refused by its node, or has ended otherwise. A ReplicaSet keeps such a pod until the
+// garbage collector deletes it, and creates another one. If that fails, the workload's own status says so.
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
 // ailmentOf says what is wrong with a pod.

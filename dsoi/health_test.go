@@ -124,6 +124,23 @@ func TestOnlyPodsOfTheNewestTemplateCount(t *testing.T) {
 	assert.False(t, a.of(set)(mended).Failed, "its pods are about to go")
 }
 
+// A pod that was evicted, or that a node refused, stays until someone deletes it: its ReplicaSet has another in its place.
+func TestPodsThatHaveEndedDoNotCount(t *testing.T) {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "t-az1", UID: "d"}}
+	d.Spec.Template.Annotations = map[string]string{AnnotationRevision: "new"}
+	for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodSucceeded} {
+		pod := crashing("p", "new", metav1.OwnerReference{Kind: "ReplicaSet", Name: "t-az1-5d9c", UID: "rs"})
+		pod.Status = corev1.PodStatus{
+			Phase: phase, Reason: "Evicted",
+			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: ago(2 * time.Hour)}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", State: ended(137, 2*time.Hour, time.Hour), RestartCount: 2}},
+		}
+		assert.Equal(t, ailment{}, healthOf("az1", d, []*corev1.Pod{pod}, theTime, time.Hour), phase)
+		pod.Status.ContainerStatuses = nil // as of a pod that never started
+		assert.Equal(t, ailment{}, healthOf("az1", d, []*corev1.Pod{pod}, theTime, time.Hour), phase)
+	}
+}
+
 func TestPodsOfADeploymentAreFoundThroughItsReplicaSets(t *testing.T) {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "t-az1", UID: "d"}}
 	assert.True(t, isPodOf(d, crashing("p", "", metav1.OwnerReference{Kind: "ReplicaSet", Name: "t-az1-5d9c", UID: "rs"})))

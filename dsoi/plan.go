@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/rollout"
 )
 
 // Plan returns the desired children of a cluster and its status. It is a [builder.PlanFunc].
@@ -33,10 +34,11 @@ func (a *App[C]) Plan(cluster C, view builder.View) builder.Plan[C] {
 		plan.Children = n.children(plan.Children, now, health)
 		plan.RequeueAfter = sooner(plan.RequeueAfter, health.again)
 	}
-	_, installed := view.Rollout()
+	was, installed := view.Rollout()
+	inOrder := installed && was.State != rollout.RolledBack // a rollback ends when all nodes are ready, and has no turns
 	turn := turnOf(r, states)
 	for i, n := range r.nodes {
-		if states[i].misses != nil && (!installed || turn[n.node.NodeType]) {
+		if states[i].misses != nil && (!inOrder || turn[n.node.NodeType]) {
 			plan.Edits = append(plan.Edits, *states[i].misses)
 		}
 		if n.node.Kind == statefulSet {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
@@ -113,6 +114,34 @@ func TestANewNumberOfPods(t *testing.T) {
 	s.pass()
 	assert.EqualValues(t, 1, s.replicas("t-control"), "what comes before it isn't kept waiting")
 	assert.EqualValues(t, 3, s.replicas("t-gate"))
+}
+
+// After a rollback no node type has a turn. A new number of pods doesn't wait for one: it would keep the rollback from its end.
+func TestANewNumberOfPodsAfterARollback(t *testing.T) {
+	bad := strings.NewReplacer("[control, store, gate]", "[control, extra, store, gate]", "nodeType: gate, ", "nodeType: gate, replicas: 3, ").
+		Replace(threeTypes("v1", "bad", "v1")) + "- {name: extra, nodeType: extra, k8sConfigGroup: gate}\n"
+	s := installed(t)
+	s.describe(bad + "onFailure: Rollback\nupgradeTimeout: 5m\n")
+	s.pass()
+	extra := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "t-extra"}}
+	require.True(t, s.exists(extra))
+	s.rollOut("t-extra")
+	s.pass()
+	require.Equal(t, "v1 bad v1", s.images())
+	s.rollOut("t-store")
+	s.pass()
+	s.step(6 * time.Minute)
+	s.pass()
+	s.settle()
+	assert.Equal(t, v1beta1.ClusterRolledBack, s.town().Status.Phase)
+	assert.Equal(t, "v1 v1 v1", s.images())
+	assert.EqualValues(t, 3, s.replicas("t-gate"))
+	assert.False(t, s.exists(extra), "what only the failed revision had")
+
+	s.describe(strings.Replace(bad, "replicas: 3", "replicas: 4", 1) + "onFailure: Rollback\nupgradeTimeout: 5m\n")
+	s.settle()
+	assert.EqualValues(t, 4, s.replicas("t-gate"))
+	assert.Equal(t, v1beta1.ClusterRolledBack, s.town().Status.Phase)
 }
 
 // During the first install there is no order in this either.

@@ -37,7 +37,7 @@ suite sized . "$(xargs <<<"$sized")" -timeout 30m
 if [ $# = 0 ]; then
   race=
   if command -v "$(go env CC)" >/dev/null; then race=-race; fi
-  suite builder-race . ./builder $race -timeout 30m
+  suite builder-race . "./builder ./builder/buildertest/..." $race -timeout 30m
   bench=$(using bench 'internal/testsize"|ARMATURE_LONG')
   suite bench-sized bench "$(xargs <<<"$bench")" -timeout 30m
   for fuzz in $(hack/fuzz.sh list); do

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/armature-dev/armature/builder/buildertest/internal/search"
-	"github.com/armature-dev/armature/builder/internal/testhook"
 )
 
 // Bounds limit what [Explore] explores.
@@ -210,7 +209,7 @@ func (e *exploration) addProcess(p Process) error {
 	if err != nil {
 		return fmt.Errorf("make the reconciler: %w", err)
 	}
-	wakes, err := testhook.Wakes(r, c)
+	wakes, err := wakesOf(e.ctx, r, c)
 	if err != nil {
 		return fmt.Errorf("index for the watches: %w", err)
 	}

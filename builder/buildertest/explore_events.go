@@ -1,7 +1,6 @@
 package buildertest
 
 import (
-	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,9 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
-
-// wakes maps an event to requests.
-type wakes func(ctx context.Context, before, after client.Object) []reconcile.Request
 
 // arrive returns the state after something happened, with the server's present state. Every change since then has enqueued the
 // requests it concerns. byOperators are the changes that an operator has made.
@@ -75,7 +71,7 @@ func (e *exploration) wake(s *exploredState, ch change) error {
 	for i, p := range e.processes {
 		requests := p.Requests
 		if p.wakes != nil {
-			requests = p.wakes(e.ctx, before, after)
+			requests = p.wakes.by(e.ctx, before, after)
 		}
 		for _, r := range requests {
 			if e.isRequested(i, r) {

@@ -19,7 +19,7 @@ import (
 type process struct {
 	Process
 
-	wakes wakes // the mapping of its events
+	wakes *wakes // nil: each event enqueues all requests
 }
 
 // follow adds the request of a new owner, unless it is known.

@@ -6,18 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/sources"
 )
 
 // parallelism is the number of owners that are looked at at once.
@@ -78,13 +78,15 @@ func (m *Manager) preview(ctx context.Context) (*Report, error) {
 		}
 		keys, err := m.owners(ctx, gvk)
 		if err != nil {
-			return nil, fmt.Errorf("operator %s: list %s: %w", op.name, gvk.GroupKind(), err)
+			return nil, fmt.Errorf("operator %s: %w", op.name, err)
 		}
 		report.Owners += len(keys)
-		report.add(each(keys, func(key types.NamespacedName) Owner {
-			res, err := op.diff(ctx, key)
-			return ownerOf(gvk.GroupKind(), key, res, err)
-		}))
+		owners := make([]Owner, len(keys))
+		workqueue.ParallelizeUntil(ctx, parallelism, len(keys), func(i int) {
+			res, err := op.diff(ctx, keys[i])
+			owners[i] = ownerOf(gvk.GroupKind(), keys[i], res, err)
+		})
+		report.add(owners)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -108,47 +110,13 @@ func (m *Manager) fillCaches(ctx context.Context) error {
 
 // owners lists the owners of a kind, ordered by namespace and name.
 func (m *Manager) owners(ctx context.Context, gvk schema.GroupVersionKind) ([]types.NamespacedName, error) {
-	obj, err := m.GetScheme().New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	if err != nil {
-		return nil, err
+	owners, err := sources.Reader{From: m.client, Kinds: kinds.New(m.client, time.Now)}.List(ctx, kinds.Kind{GVK: gvk}, nil)
+	keys := make([]types.NamespacedName, len(owners))
+	for i, o := range owners {
+		keys[i] = client.ObjectKeyFromObject(o)
 	}
-	list, ok := obj.(client.ObjectList)
-	if !ok {
-		return nil, fmt.Errorf("%T is not a list of objects", obj)
-	}
-	if err := m.GetClient().List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, err
-	}
-	var keys []types.NamespacedName
-	err = meta.EachListItem(list, func(item runtime.Object) error {
-		o, err := meta.Accessor(item)
-		if err == nil {
-			keys = append(keys, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
-		}
-		return err
-	})
 	slices.SortFunc(keys, func(a, b types.NamespacedName) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return keys, err
-}
-
-// each calls f for all keys, some at once, and returns the results in their order.
-func each(keys []types.NamespacedName, f func(types.NamespacedName) Owner) []Owner {
-	results := make([]Owner, len(keys))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(parallelism, len(keys)) {
-		workers.Go(func() {
-			for i := range next {
-				results[i] = f(keys[i])
-			}
-		})
-	}
-	for i := range keys {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	return results
 }

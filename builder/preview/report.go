@@ -2,7 +2,6 @@ package preview
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	disrupt "github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/errorlist"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -174,26 +174,10 @@ func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result
 			o.Later = append(o.Later, s.Key.String())
 		}
 	}
-	for _, e := range leaves(err) {
+	for _, e := range errorlist.Of(err) {
 		o.Problems = append(o.Problems, e.Error())
 	}
 	return o
-}
-
-// leaves are the errors that were joined.
-func leaves(err error) []error {
-	if err == nil {
-		return nil
-	}
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) {
-		var all []error
-		for _, e := range joined.Unwrap() {
-			all = append(all, leaves(e)...)
-		}
-		return all
-	}
-	return []error{err}
 }
 
 // disruption says what a change disrupts.

@@ -170,3 +170,10 @@ func TestSummaryOfDisruptions(t *testing.T) {
 		`2 deletes, 0 refused`, r.Summary())
 	assert.Equal(t, 3, r.Disruptive)
 }
+
+// An error with a kind and a cause is one problem: only the whole text names the object.
+func TestProblemOfSeveralCausesIsOne(t *testing.T) {
+	misused := fmt.Errorf("apply %s: %w", deployment("web"), fmt.Errorf("%w: %w", errors.New("misused"), errors.New("no name")))
+	o := owner("web", builder.Result{}, errors.Join(misused, fmt.Errorf("second: %w", errors.New("cause"))))
+	assert.Equal(t, []string{"apply Deployment.apps default/web: misused: no name", "second: cause"}, o.Problems)
+}

@@ -1,13 +1,14 @@
 package preview
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	disrupt "github.com/armature-dev/armature/builder/internal/disruption"
+	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/store"
 )
 
 // Summary is the report in one line: "840 owners: 828 unchanged, 12 change; 3 would restart pods (WebApp api/orders:
@@ -139,23 +140,11 @@ func cell(fields []Field) string {
 	for _, f := range fields {
 		all = append(all, "`"+f.Path+"`: "+value(f.Old)+" → "+value(f.New)+f.remark())
 	}
-	return strings.Join(few(all, 5), "<br>")
-}
-
-// few is the beginning of a list, and how many more there are.
-func few(list []string, n int) []string {
-	if len(list) <= n {
-		return list
-	}
-	return append(list[:n:n], fmt.Sprintf("and %d more", len(list)-n))
+	return strings.Join(text.Few(all, 5), "<br>")
 }
 
 func (o Owner) title() string {
-	name := o.Name
-	if o.Namespace != "" {
-		name = o.Namespace + "/" + name
-	}
-	return o.Kind + " " + name
+	return store.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String()
 }
 
 // remark is what follows the owner in a line.
@@ -196,15 +185,9 @@ func value(v any) string {
 	if v == nil {
 		return "(none)"
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Sprint(v)
+	shown := []rune(text.JSON(v))
+	if len(shown) > longest {
+		return string(shown[:longest]) + "..."
 	}
-	text := []rune(strings.TrimSuffix(b.String(), "\n"))
-	if len(text) > longest {
-		return string(text[:longest]) + "..."
-	}
-	return string(text)
+	return string(shown)
 }

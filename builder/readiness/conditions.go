@@ -120,14 +120,15 @@ func reportedTyped(list reflect.Value) []condition {
 	for i := range list.Len() {
 		c := list.Index(i)
 		conditions = append(conditions, condition{
-			text(c.FieldByName("Type")), text(c.FieldByName("Status")), text(c.FieldByName("Reason")), text(c.FieldByName("Message")),
+			stringOf(c.FieldByName("Type")), stringOf(c.FieldByName("Status")),
+			stringOf(c.FieldByName("Reason")), stringOf(c.FieldByName("Message")),
 			number(c.FieldByName("ObservedGeneration")),
 		})
 	}
 	return conditions
 }
 
-func text(v reflect.Value) string {
+func stringOf(v reflect.Value) string {
 	if v.Kind() != reflect.String {
 		return ""
 	}

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/text"
 )
 
 // gen2 is what someone changed once.
@@ -264,7 +266,7 @@ func TestDefinitions(t *testing.T) {
 
 func TestWhyIsBounded(t *testing.T) {
 	s := failed("%s", strings.Repeat("é\n", 1000))
-	assert.LessOrEqual(t, len(s.Message), maxWhy)
+	assert.LessOrEqual(t, len(s.Message), text.MaxMessage)
 	assert.NotContains(t, s.Message, "\n")
 }
 

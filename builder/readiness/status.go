@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/internal/text"
 )
 
 // Status is the readiness of an object. The zero value means: not yet ready.
@@ -26,9 +28,6 @@ type Status struct {
 	Message string
 }
 
-// maxWhy limits a message from an object's status, in bytes.
-const maxWhy = 256
-
 func inProgress(format string, args ...any) Status {
 	return Status{Message: oneLine(fmt.Sprintf(format, args...))}
 }
@@ -37,13 +36,8 @@ func failed(format string, args ...any) Status {
 	return Status{Failed: true, Message: oneLine(fmt.Sprintf(format, args...))}
 }
 
-func oneLine(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= maxWhy {
-		return text
-	}
-	const mark = "…"
-	return strings.ToValidUTF8(text[:maxWhy-len(mark)], "") + mark
+func oneLine(message string) string {
+	return text.Shorten(strings.Join(strings.Fields(message), " "), text.MaxMessage)
 }
 
 // Of returns the readiness of an object, as read from a cluster, and doesn't change the object. Use it in a plan that decides by

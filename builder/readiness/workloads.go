@@ -3,6 +3,7 @@ package readiness
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // replicas is a count of pods that must reach the desired number.
@@ -21,12 +22,8 @@ func short(desired int32, counts ...replicas) (Status, bool) {
 	return Status{Ready: true}, false
 }
 
-func desiredReplicas(n *int32) int32 {
-	if n == nil {
-		return 1 // as the API server does
-	}
-	return *n
-}
+// desiredReplicas returns the replicas of a workload, with the API server's default.
+func desiredReplicas(n *int32) int32 { return ptr.Deref(n, 1) }
 
 // ofDeployment evaluates a Deployment: ready when observed, all pods are of the newest template and available, and no older pod is
 // left. It has failed after no progress for spec.progressDeadlineSeconds (600 by default).

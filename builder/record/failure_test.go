@@ -70,7 +70,7 @@ func TestPassesThatCannotBeRecordedAreLogged(t *testing.T) {
 			mgr, recorder := &logging{}, record.NewRecorder(1<<20)
 			around := recorder.Around(mgr)
 			assert.Equal(t, manager.Manager(mgr), around.(interface{ Unwrap() manager.Manager }).Unwrap())
-			flight.Of(around).RecordPass(p)
+			around.(flight.Source).FlightRecorder().RecordPass(p)
 			require.Len(t, mgr.log, 1)
 			assert.Contains(t, mgr.log[0], `"a pass can't be recorded"`)
 			assert.Contains(t, mgr.log[0], `"operator"="web"`)

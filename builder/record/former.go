@@ -1,36 +1,17 @@
 package record
 
-import "sync"
+import lru "github.com/hashicorp/golang-lru/v2"
 
 // mostFormer bounds the values that are remembered.
 const mostFormer = 10000
 
-// former remembers the digests of the values of Secrets in earlier passes. A Secret may have another value now, or be deleted, while an
-// older child still has the former one in an environment variable. A nil one remembers nothing.
-type former struct {
-	mu      sync.Mutex
-	digests map[string]bool
-}
+// former has the digests of the values of Secrets in earlier passes. A Secret may have another value now, or be deleted, while an older
+// child still has the former one in an environment variable.
+type former = lru.Cache[string, struct{}]
 
-func (f *former) add(value string) {
-	if f == nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.digests == nil || len(f.digests) >= mostFormer {
-		f.digests = map[string]bool{}
-	}
-	f.digests[digest(value)] = true
-}
-
-func (f *former) has(value string) bool {
-	if f == nil {
-		return false
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.digests[digest(value)]
+func newFormer() *former {
+	f, _ := lru.New[string, struct{}](mostFormer) // fails only for a size below 1
+	return f
 }
 
 // hideLike replaces the texts of observed children for which their desired state has a value of a Secret: those that the child has from a

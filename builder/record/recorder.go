@@ -32,7 +32,7 @@ type Recorder struct {
 
 	limit  int
 	logger logr.Logger
-	former former
+	former *former
 
 	mu      sync.Mutex
 	kept    []kept // oldest first
@@ -56,7 +56,9 @@ type Owner struct {
 
 // NewRecorder returns a recorder that keeps passes of at most so many bytes in all, compressed; a pass usually takes 2 to 20 KiB.
 // With 0 or less it keeps nothing.
-func NewRecorder(bytes int) *Recorder { return &Recorder{limit: bytes, logger: logr.Discard()} }
+func NewRecorder(bytes int) *Recorder {
+	return &Recorder{limit: bytes, logger: logr.Discard(), former: newFormer()}
+}
 
 // Around returns a manager whose operators record their passes here: pass it to builder.NewOperator. The manager's logger gets the
 // passes that can't be recorded, of which no pass fails.
@@ -78,13 +80,12 @@ func (m recording) FlightRecorder() flight.Recorder { return m.recorder }
 
 // RecordPass keeps a pass. Operators call it.
 func (r *Recorder) RecordPass(p flight.Pass) {
-	pass, err := render(p, &r.former)
-	if err != nil {
-		r.logger.Error(err, "a pass can't be recorded", "operator", p.Operator, "namespace", p.Owner.GetNamespace(), "name", p.Owner.GetName())
-		return
+	pass, err := render(p, r.former)
+	var packed []byte
+	if err == nil {
+		pass.Program.Settings = r.Settings
+		packed, err = pack(pass)
 	}
-	pass.Program.Settings = r.Settings
-	packed, err := pack(pass)
 	if err != nil {
 		r.logger.Error(err, "a pass can't be recorded", "operator", p.Operator, "namespace", p.Owner.GetNamespace(), "name", p.Owner.GetName())
 		return

@@ -73,7 +73,9 @@ func (s *secrets) add(value string) {
 		s.values = map[string]string{}
 	}
 	d := digest(value)
-	s.former.add(value)
+	if s.former != nil {
+		s.former.Add(d, struct{}{})
+	}
 	for _, form := range []string{value, strings.TrimSpace(value)} {
 		quoted, _ := json.Marshal(form) // a string has JSON, which replaces what isn't UTF-8
 		var valid string
@@ -178,7 +180,7 @@ func (s *secrets) hideBelow(value any) any {
 			hidden[name] = s.hideBelow(of)
 		}
 		if text, ok := value["value"].(string); ok && value["name"] != nil { // an environment variable
-			if value["name"] == wellknown.EnvConfigHash || s.values[text] != "" || s.former.has(text) {
+			if value["name"] == wellknown.EnvConfigHash || s.values[text] != "" || s.former != nil && s.former.Contains(digest(text)) {
 				hidden["value"] = cmp.Or(s.values[text], digest(text))
 			}
 		}

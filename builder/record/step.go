@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/armature-dev/armature/builder/internal/text"
 )
 
 // WriteText writes what happened in each pass for people: the view, the plan, and what the builder did with it. Objects without values
@@ -127,26 +129,18 @@ func (p Program) String() string {
 
 // WriteText writes the differences for people, a line for each value: recorded (-) and replayed (+). It writes nothing if there are none.
 func (r *Replayed) WriteText(w io.Writer) error {
-	var text strings.Builder
+	var out strings.Builder
 	for _, d := range r.Differences {
-		fmt.Fprintf(&text, "  %s\n", d.Path)
+		fmt.Fprintf(&out, "  %s\n", d.Path)
 		for _, side := range []struct {
 			sign  string
 			value any
 		}{{"-", d.Recorded}, {"+", d.Replayed}} {
 			if side.value != nil {
-				fmt.Fprintf(&text, "%s   %s\n", side.sign, compact(side.value))
+				fmt.Fprintf(&out, "%s   %s\n", side.sign, text.JSON(side.value))
 			}
 		}
 	}
-	_, err := io.WriteString(w, text.String())
+	_, err := io.WriteString(w, out.String())
 	return err
-}
-
-func compact(value any) string {
-	var out strings.Builder
-	if err := encoder(&out).Encode(value); err != nil {
-		return fmt.Sprint(value)
-	}
-	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -3,13 +3,16 @@ package release
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -59,35 +62,45 @@ const (
 	Complete    = string(turns.Complete)
 )
 
-// List returns the last roll-outs of all operators, ordered by namespace and name of their ConfigMaps. It reads the owners of roll-outs
-// that aren't complete. An empty namespace means all. It returns errors of the API server.
-func List(ctx context.Context, c client.Reader, namespace string) ([]*Rollout, error) {
+// List returns the last roll-outs of some operators, or of all if none is named, ordered by namespace and name of their ConfigMaps. It
+// reads the owners of roll-outs that aren't complete. An empty namespace means all. It returns errors of the API server. Beside an error
+// of a single roll-out, such as a ConfigMap that isn't valid or a kind that is gone, it returns the others.
+func List(ctx context.Context, c client.Reader, namespace string, operators ...string) ([]*Rollout, error) {
 	var found corev1.ConfigMapList
-	err := c.List(ctx, &found, client.InNamespace(namespace), client.HasLabels{wellknown.LabelReleases})
-	if err != nil {
+	which := client.ListOption(client.HasLabels{wellknown.LabelReleases})
+	if len(operators) > 0 {
+		of, err := labels.NewRequirement(wellknown.LabelReleases, selection.In, operators)
+		if err != nil {
+			return nil, fmt.Errorf("the name of an operator: %w", err)
+		}
+		which = client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*of)}
+	}
+	if err := c.List(ctx, &found, client.InNamespace(namespace), which); err != nil {
 		return nil, fmt.Errorf("list the roll-outs: %w", err)
 	}
 	slices.SortFunc(found.Items, func(a, b corev1.ConfigMap) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	all := make([]*Rollout, len(found.Items))
-	for i, cm := range found.Items {
+	var all []*Rollout
+	var errs []error
+	for _, cm := range found.Items {
 		record, err := turns.ReadRecord(&cm)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = &Rollout{
+		r := &Rollout{
 			Operator: cm.Labels[wellknown.LabelReleases], ID: record.ID, State: string(record.State), MaxOwners: record.Limit,
 			configMap: cm, record: record,
 		}
-		if record.State == turns.Complete {
+		if err == nil && record.State != turns.Complete {
+			if err = r.readOwners(ctx, c); err != nil {
+				err = fmt.Errorf("the roll-out of ConfigMap %s/%s: %w", cm.Namespace, cm.Name, err)
+			}
+		}
+		if err != nil {
+			errs = append(errs, err)
 			continue
 		}
-		if err := all[i].readOwners(ctx, c); err != nil {
-			return nil, err
-		}
+		all = append(all, r)
 	}
-	return all, nil
+	return all, errors.Join(errs...)
 }
 
 func (r *Rollout) readOwners(ctx context.Context, c client.Reader) error {

@@ -111,8 +111,17 @@ func TestNothingToDecide(t *testing.T) {
 	broken := record("Paused")
 	broken.Name = "z"
 	require.NoError(t, c.Create(t.Context(), broken))
-	_, err = List(t.Context(), c, "")
+	all, err = List(t.Context(), c, "")
 	require.ErrorContains(t, err, `data.state of ConfigMap system/z is "Paused"; accepted are Progressing, Aborted and Complete`)
+	require.Len(t, all, 1, "the others are found")
+
+	broken.Labels = map[string]string{wellknown.LabelReleases: "other"}
+	require.NoError(t, c.Update(t.Context(), broken))
+	all, err = List(t.Context(), c, "", "webapp")
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	_, err = List(t.Context(), c, "", "no name")
+	require.ErrorContains(t, err, "the name of an operator")
 }
 
 type noManager struct{ manager.Manager }

@@ -14,12 +14,15 @@ const tolerance = 0.1
 // average. Of none, the number is taken as that of one.
 func decideReplicas(current int32, value float64, r *replicaRule) int32 {
 	ratio := value / r.threshold
-	wanted := float64(current)
+	wanted := float64(max(current, 1))
 	if math.Abs(ratio-1) > tolerance {
-		wanted = math.Ceil(float64(max(current, 1)) * ratio)
+		wanted = math.Ceil(wanted * ratio)
 	}
 	return int32(min(max(wanted, float64(r.min)), float64(r.max)))
 }
+
+// clamp returns the number of pods within the rule that is nearest to n.
+func (r *replicaRule) clamp(n int32) int32 { return min(max(n, r.min), r.max) }
 
 // mebibyte is what sizes are rounded up to.
 const mebibyte = 1 << 20

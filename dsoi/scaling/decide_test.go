@@ -34,7 +34,12 @@ func TestDecideReplicas(t *testing.T) {
 			assert.Equal(t, tt.want, decideReplicas(tt.current, tt.value, &replicaRule{min: 1, max: 10, threshold: 50}))
 		})
 	}
-	assert.EqualValues(t, 0, decideReplicas(3, 0, &replicaRule{min: 0, max: 10, threshold: 50}), "to nothing, if that is allowed")
+	none := &replicaRule{min: 0, max: 10, threshold: 50}
+	assert.EqualValues(t, 0, decideReplicas(3, 0, none), "to nothing, if that is allowed")
+	assert.EqualValues(t, 0, decideReplicas(0, 0, none))
+	for _, value := range []float64{1, 46, 50, 54} {
+		assert.EqualValues(t, 1, decideReplicas(0, value, none), "and back, also by a number near the threshold")
+	}
 }
 
 func TestDecisionsAreBoundedAndGoTheRightWay(t *testing.T) {

@@ -28,7 +28,7 @@ type reading struct {
 	err   error
 }
 
-// about is what a reading is about: the pods of an entry, or (with a storage) its volumes.
+// about is what a number or a decision is about: the pods of an entry, or (with a storage) its volumes.
 type about struct{ entry, storage string }
 
 // external is all that a plan needs to know beside what is in its view.
@@ -40,8 +40,8 @@ type external struct {
 	claims map[about][]*corev1.PersistentVolumeClaim
 	// grows says of storage classes whether their volumes can grow.
 	grows map[string]bool
-	// rivals are other objects that scaled the node first, by entry.
-	rivals map[string]string
+	// rivals are older objects that scale the same.
+	rivals map[about]string
 	// busy: others of the namespace wait for endpoints, and the sources weren't asked.
 	busy bool
 }

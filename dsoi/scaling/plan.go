@@ -135,7 +135,7 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 	if err != nil {
 		return because(ReasonInvalidSpec, "%s", err)
 	}
-	if other := p.external.rivals[e.Name]; other != "" {
+	if other := p.external.rivals[about{entry: e.Name}]; other != "" {
 		return because(ReasonConflict, "%s is older and scales this node already; take the entry out of one of them", other)
 	}
 	target, err := p.target(e.Name)
@@ -163,22 +163,35 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 func (p *planner) follow(entry string, target client.Object, value float64, rule *replicaRule, is *v1beta1.NodeScalingStatus) {
 	current := replicasOf(target)
 	decided := ptr.Deref(is.Replicas, current)
-	next := decided
-	outside := decided < rule.min || decided > rule.max
-	if outside || is.LastScaleTime == nil || !p.now.Time.Before(is.LastScaleTime.Add(rule.coolDown)) {
+	next := rule.clamp(decided)
+	why := fmt.Sprintf("minReplica is %d, maxReplica %d", rule.min, rule.max)
+	if p.isNew(is.LastScaleTime) && (next != decided || p.hasCooledDown(is.LastScaleTime, rule.coolDown)) {
 		next = decideReplicas(decided, value, rule)
+		why = fmt.Sprintf("the number is %s, the threshold %s", is.Value, format(rule.threshold))
 	}
 	switch {
 	case next != decided:
 		is.Replicas, is.LastScaleTime = &next, &p.now
 		p.decided = true
-		p.told = append(p.told, events.Normal(ReasonScaled, fmt.Sprintf("node %s: from %d to %d pods: the number is %s, the threshold %s",
-			entry, decided, next, is.Value, format(rule.threshold))).About(target))
+		p.told = append(p.told, events.Normal(ReasonScaled,
+			fmt.Sprintf("node %s: from %d to %d pods: %s", entry, decided, next, why)).About(target))
 	case is.Replicas == nil:
 		is.Replicas = &decided
 	case current != decided:
 		p.edits = append(p.edits, builder.Edit{Before: target, Replicas: &decided, Foreign: true})
 	}
+}
+
+// isNew reports whether the numbers were read after a change. A number from before says nothing of its effect, and may be the one that
+// led to it.
+func (p *planner) isNew(change *metav1.Time) bool {
+	read := metav1.NewTime(p.view.Now.Add(-p.external.age)).Rfc3339Copy() // in whole seconds, as changes are recorded
+	return change == nil || read.After(change.Time)
+}
+
+// hasCooledDown reports whether a time has passed since a change.
+func (p *planner) hasCooledDown(change *metav1.Time, after time.Duration) bool {
+	return change == nil || !p.now.Time.Before(change.Add(after))
 }
 
 // target returns the workload that an entry names, if it is one of the cluster's.

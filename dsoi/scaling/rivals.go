@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,12 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/dsoi"
 )
 
-// rivals returns, by entry, the name of an older object that scales the same node: it alone does, so that two don't pull
+// rivals returns the name of an older object that scales the same pods or volumes: it alone does, so that two don't pull
 // a node to and fro.
-func (c *Controller[S]) rivals(ctx context.Context, scaling S) (map[string]string, error) {
+func (c *Controller[S]) rivals(ctx context.Context, scaling S) (map[about]string, error) {
 	list, err := c.emptyList()
 	if err != nil {
 		return nil, err
@@ -25,26 +27,40 @@ func (c *Controller[S]) rivals(ctx context.Context, scaling S) (map[string]strin
 	if err := c.senses.cached.List(ctx, list, client.InNamespace(scaling.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list others of the kind: %w", err)
 	}
-	var rivals map[string]string
+	rivals := map[about]string{}
 	err = meta.EachListItem(list, func(o runtime.Object) error {
 		other, ok := o.(dsoi.Scaling)
 		if !ok || other.GetUID() == scaling.GetUID() || other.GetDeletionTimestamp() != nil ||
 			dsoi.ScaledCluster(other) != dsoi.ScaledCluster(scaling) || !isOlder(other, scaling) {
 			return nil
 		}
-		for _, mine := range scaling.ScalingSpec().Autoscaling {
-			for _, theirs := range other.ScalingSpec().Autoscaling {
+		for i := range scaling.ScalingSpec().Autoscaling {
+			for j := range other.ScalingSpec().Autoscaling {
+				mine, theirs := &scaling.ScalingSpec().Autoscaling[i], &other.ScalingSpec().Autoscaling[j]
 				if sameNode(dsoi.ScaledCluster(scaling), mine.Name, theirs.Name) {
-					if rivals == nil {
-						rivals = map[string]string{}
+					for _, what := range scaledByBoth(mine, theirs) {
+						rivals[what] = other.GetName()
 					}
-					rivals[mine.Name] = other.GetName()
 				}
 			}
 		}
 		return nil
 	})
 	return rivals, err
+}
+
+// scaledByBoth returns what two entries for one node scale both: its pods, volumes of a name.
+func scaledByBoth(mine, theirs *v1beta1.NodeScaling) (both []about) {
+	if isOn(mine.Spec) && isOn(theirs.Spec) {
+		both = append(both, about{entry: mine.Name})
+	}
+	for i := range mine.Storage {
+		name := mine.Storage[i].Name
+		if slices.ContainsFunc(theirs.Storage, func(s v1beta1.StorageScaling) bool { return s.Name == name }) {
+			both = append(both, about{mine.Name, name})
+		}
+	}
+	return both
 }
 
 // sameNode reports whether two entries are about one node: an entry names a node or its workload.

@@ -49,6 +49,51 @@ func TestScaleByANumber(t *testing.T) {
 	assert.Equal(t, "1 entries are in force", s.ready().Message)
 }
 
+// A number says nothing of the pods that were decided on by it: only a later one counts.
+func TestANumberIsDecidedOnOnce(t *testing.T) {
+	src := newSource(t, "100")
+	entry := byURL("storage", src.url)
+	entry.Spec.CoolDown = "0"
+	volumes := growing(src.url)
+	entry.Storage = volumes.Storage
+	entry.Storage[0].CoolDown = "0"
+	s := perform(t, aScaling(entry), aSet("storage", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+	s.passes(300 * time.Millisecond)
+	assert.EqualValues(t, 2, s.replicas("kv-storage"))
+	assert.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+	assert.EqualValues(t, 2, src.asked.Load())
+	s.passes(15 * time.Second)
+	assert.EqualValues(t, 4, s.replicas("kv-storage"))
+	assert.Equal(t, "2Gi", s.size("data-kv-storage-0"))
+	assert.EqualValues(t, 4, src.asked.Load())
+}
+
+func TestANumberThatIsOlderThanTheCoolDown(t *testing.T) {
+	src := newSource(t, "100")
+	entry := byURL("storage", src.url)
+	entry.Storage = growing(src.url).Storage
+	o := aScaling(entry)
+	o.Spec.Interval = "5m"
+	s := perform(t, o, aSet("storage", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+	s.passes(0)
+	assert.Empty(t, s.passes(2*time.Minute), "both have cooled down, and nothing is known of them yet")
+	assert.EqualValues(t, 2, src.asked.Load())
+	assert.Len(t, s.passes(3*time.Minute), 2)
+	assert.EqualValues(t, 4, s.replicas("kv-storage"))
+}
+
+// New bounds hold at once.
+func TestBoundsThatAreChanged(t *testing.T) {
+	s := perform(t, aScaling(byURL("storage", newSource(t, "50").url)), aSet("storage", 4))
+	assert.Empty(t, s.passes(0))
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Spec.MaxReplica = ptr.To[int32](3) })
+	s.passes(0)
+	assert.EqualValues(t, 3, s.replicas("kv-storage"))
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Spec.MaxReplica = ptr.To[int32](2) })
+	s.passes(0)
+	assert.EqualValues(t, 2, s.replicas("kv-storage"), "also while it cools down")
+}
+
 func TestADeploymentByTheNameOfItsWorkload(t *testing.T) {
 	s := perform(t, aScaling(byURL("kv-gate", newSource(t, "150").url)), aDeployment("gate", 1))
 	assert.Equal(t, []string{"patch Deployment.apps/scale default/kv-gate"}, s.passes(0))
@@ -150,6 +195,39 @@ func TestTwoScalingsOfOneNode(t *testing.T) {
 	assert.Contains(t, s.ready().Message, "older is older and scales this node already")
 	require.NoError(t, s.world.Delete(t.Context(), older))
 	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.passes(20*time.Second))
+}
+
+// An older Scaling holds what it scales of a node, and nothing else of it.
+func TestAnOlderScalingHoldsOnlyWhatItScales(t *testing.T) {
+	off := byURL("storage", "http://127.0.0.1:1/")
+	off.Spec.Enable = new(false)
+	logs := growing("http://127.0.0.1:1/")
+	logs.Storage[0].Name = "logs"
+	pods := byURL("kv-storage", "http://127.0.0.1:1/")
+	for name, tt := range map[string]struct {
+		theirs v1beta1.NodeScaling
+		writes int
+		reason string
+	}{
+		"turned off":      {off, 2, ReasonReady},
+		"other volumes":   {logs, 2, ReasonReady},
+		"the same pods":   {pods, 1, ReasonConflict},
+		"the same volume": {growing("http://127.0.0.1:1/"), 1, ReasonConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			older := aScaling(tt.theirs)
+			older.Name, older.Spec.Cluster = "older", "kv"
+			older.CreationTimestamp = metav1.NewTime(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+			src := newSource(t, "100")
+			mine := byURL("storage", src.url)
+			mine.Storage = growing(src.url).Storage
+			newer := aScaling(mine)
+			newer.CreationTimestamp = metav1.NewTime(time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC))
+			s := perform(t, older, newer, aSet("storage", 2), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+			assert.Len(t, s.passes(0), tt.writes)
+			assert.Equal(t, tt.reason, s.ready().Reason, s.ready().Message)
+		})
+	}
 }
 
 func growing(url string) v1beta1.NodeScaling {

@@ -34,15 +34,16 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 	if err != nil {
 		return because(ReasonInvalidSpec, "%s", err)
 	}
-	if other := p.external.rivals[entry]; other != "" {
-		return because(ReasonConflict, "%s is older and scales this node already; take the entry out of one of them", other)
+	what := about{entry, rule.name}
+	if other := p.external.rivals[what]; other != "" {
+		return because(ReasonConflict, "%s is older and scales these volumes already; take the storage out of one of them", other)
 	}
-	claims := p.external.claims[about{entry, rule.name}]
+	claims := p.external.claims[what]
 	if len(claims) == 0 {
 		return because(ReasonTargetNotFound, "the node %q has no claims of it", entry)
 	}
 	p.carryOut(claims, s)
-	read, ok := p.external.readings[about{entry, rule.name}]
+	read, ok := p.external.readings[what]
 	switch {
 	case !ok:
 		return nil // the spec has changed since the sources were asked
@@ -50,7 +51,7 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 		return because(ReasonSourceFailed, "%s", read.err)
 	}
 	s.Value = format(read.value)
-	if read.value <= rule.threshold || (s.LastScaleTime != nil && p.now.Time.Before(s.LastScaleTime.Add(rule.coolDown))) {
+	if read.value <= rule.threshold || !p.isNew(s.LastScaleTime) || !p.hasCooledDown(s.LastScaleTime, rule.coolDown) {
 		return nil
 	}
 	for _, c := range claims {

@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"reflect"
 
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/armature-dev/armature/api/quantity"
@@ -20,7 +23,8 @@ const (
 	maxObjects       = 500_000
 )
 
-// bounded refuses objects with too many objects in them, or with quantities that take hours to read, before they are decoded.
+// bounded refuses objects with too many objects in them, or with quantities that take hours to read, before they are decoded. One that
+// was stored before there was a webhook can be deleted, changed in all but its spec, and repaired.
 type bounded struct {
 	next admission.Handler
 	as   reflect.Type // what they are decoded into
@@ -28,15 +32,52 @@ type bounded struct {
 
 // Handle answers a review.
 func (b bounded) Handle(ctx context.Context, review admission.Request) admission.Response {
-	for _, raw := range [][]byte{review.Object.Raw, review.OldObject.Raw} {
-		if err := checkSize(raw); err != nil {
-			return admission.Errored(http.StatusRequestEntityTooLarge, err)
+	isUpdate := review.Operation == admissionv1.Update
+	if isUpdate && isTerminating(review.Object.Raw) {
+		return admission.Allowed("")
+	}
+	old := b.refusal(review.OldObject.Raw)
+	if isUpdate && old != nil {
+		if haveSameSpec(review.Object.Raw, review.OldObject.Raw) {
+			return admission.Allowed("")
 		}
-		if err := quantity.CheckJSON(raw, b.as); err != nil {
-			return admission.Errored(http.StatusBadRequest, err)
+		review.Operation, review.OldObject, old = admissionv1.Create, runtime.RawExtension{}, nil
+	}
+	for _, refusal := range []*admission.Response{b.refusal(review.Object.Raw), old} {
+		if refusal != nil {
+			return *refusal
 		}
 	}
 	return b.next.Handle(ctx, review)
+}
+
+// refusal returns why an object isn't decoded, or nil.
+func (b bounded) refusal(raw []byte) *admission.Response {
+	if err := checkSize(raw); err != nil {
+		return new(admission.Errored(http.StatusRequestEntityTooLarge, err))
+	}
+	if err := quantity.CheckJSON(raw, b.as); err != nil {
+		return new(admission.Errored(http.StatusBadRequest, err))
+	}
+	return nil
+}
+
+// isTerminating reports whether an object is being deleted. It decodes nothing else.
+func isTerminating(raw []byte) bool {
+	var object struct {
+		Metadata struct {
+			DeletionTimestamp *metav1.Time `json:"deletionTimestamp"`
+		} `json:"metadata"`
+	}
+	return json.Unmarshal(raw, &object) == nil && object.Metadata.DeletionTimestamp != nil
+}
+
+// haveSameSpec reports whether two objects have the same text as their spec: the API server writes equal ones alike.
+func haveSameSpec(a, b []byte) bool {
+	var one, other struct {
+		Spec json.RawMessage `json:"spec"`
+	}
+	return json.Unmarshal(a, &one) == nil && json.Unmarshal(b, &other) == nil && bytes.Equal(one.Spec, other.Spec)
 }
 
 func checkSize(raw []byte) error {

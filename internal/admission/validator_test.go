@@ -102,3 +102,18 @@ func TestJudge(t *testing.T) {
 	u.SetAPIVersion("flow.example.com/v1")
 	require.NoError(t, Judge(u), "someone else's")
 }
+
+// Which gang scheduler is the default depends on the cluster: what one of them knows isn't refused.
+func TestJudgeKnowsNoGangSchedulers(t *testing.T) {
+	judge := func(policy string) error {
+		u := &unstructured.Unstructured{}
+		require.NoError(t, yaml.Unmarshal([]byte(`{apiVersion: api.practice.com/v1alpha1, kind: ReplicaJob, metadata: {name: j}, spec: {
+			runPolicy: {schedulingPolicy: `+policy+`},
+			replicaSpecs: {Worker: {template: {spec: {containers: [{name: main, image: i}]}}}}}}`), &u.Object))
+		return Judge(u)
+	}
+	require.NoError(t, judge(`{priorityClass: high}`))
+	require.NoError(t, judge(`{provider: Volcano, queue: q}`), "it may be installed")
+	require.ErrorContains(t, judge(`{queue: q}`), "spec.runPolicy.schedulingPolicy.queue: Forbidden")
+	require.ErrorContains(t, judge(`{provider: PodDisruptionBudget, priorityClass: high}`), "spec.runPolicy.schedulingPolicy.priorityClass: Forbidden")
+}

@@ -67,7 +67,7 @@ type pass struct {
 
 	leaders    []v1alpha1.ReplicaType
 	container  string
-	schedulers []v1alpha1.GangProvider
+	schedulers []v1alpha1.GangProvider // nil: it isn't known what the cluster has
 	world      *World
 	configure  func(me Replica, pod *corev1.PodTemplateSpec)
 }

@@ -79,7 +79,8 @@ func (p *pass) has(provider v1alpha1.GangProvider) bool {
 	return slices.Contains(p.schedulers, provider)
 }
 
-// provider returns who schedules the job's gang; empty if it is none.
+// provider returns who schedules the job's gang; empty if it is none. The webhook doesn't know what the cluster has, and must not refuse
+// what the operator accepts: it gets the default that knows more fields.
 func (p *pass) provider() v1alpha1.GangProvider {
 	policy := p.spec.RunPolicy.SchedulingPolicy
 	switch {
@@ -87,7 +88,7 @@ func (p *pass) provider() v1alpha1.GangProvider {
 		return ""
 	case policy.Provider != "":
 		return policy.Provider
-	case p.has(v1alpha1.GangKubernetes):
+	case p.schedulers == nil || p.has(v1alpha1.GangKubernetes):
 		return v1alpha1.GangKubernetes
 	default:
 		return v1alpha1.GangPodDisruptionBudget

@@ -77,3 +77,23 @@ func TestInvalidSpecs(t *testing.T) {
 		})
 	}
 }
+
+// The webhook and armature lint have no cluster: they refuse only what no cluster's default provider knows.
+func TestWithoutAClusterTheDefaultProviderMayBeAnyCluster(t *testing.T) {
+	for _, c := range []struct {
+		schedulers []v1alpha1.GangProvider
+		policy     v1alpha1.SchedulingPolicy
+		invalid    bool
+	}{
+		{nil, v1alpha1.SchedulingPolicy{PriorityClass: "high"}, false},
+		{[]v1alpha1.GangProvider{"Kubernetes", "PodDisruptionBudget"}, v1alpha1.SchedulingPolicy{PriorityClass: "high"}, false},
+		{[]v1alpha1.GangProvider{"PodDisruptionBudget"}, v1alpha1.SchedulingPolicy{PriorityClass: "high"}, true},
+		{nil, v1alpha1.SchedulingPolicy{Queue: "q"}, true},
+		{nil, v1alpha1.SchedulingPolicy{Provider: "PodDisruptionBudget", PriorityClass: "high"}, true},
+	} {
+		kind := ReplicaJobs
+		kind.Schedulers = c.schedulers
+		plan := kind.Plan(makeJob(replicas("Worker", 1), gang(c.policy)), buildertest.NewView(epoch))
+		assert.Equal(t, c.invalid, condition(plan.Status, "Stalled").Reason == "InvalidSpec", "%+v", c)
+	}
+}

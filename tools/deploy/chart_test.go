@@ -14,10 +14,11 @@ import (
 // annotation by which it keeps CRDs, and can make the namespace itself.
 func TestChartAndBasesAreTheSame(t *testing.T) {
 	for base, values := range map[string][]string{
-		"../../config/default":     nil,
-		"../../config/options/all": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
-		"testdata/namespaced":      {`watchNamespaces=["team-a","team-b"]`},
-		"testdata/shard":           {`selector="api.practice.com/shard=a"`},
+		"../../config/default":                nil,
+		"../../config/options/all":            {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`, `webhook.enabled=true`},
+		"testdata/namespaced":                 {`watchNamespaces=["team-a","team-b"]`},
+		"testdata/shard":                      {`selector="api.practice.com/shard=a"`},
+		"testdata/webhook-and-network-policy": {`networkPolicy.enabled=true`, `webhook.enabled=true`},
 		"../../config/options/all-cert-manager": {`networkPolicy.enabled=true`, `metrics.serviceMonitor.enabled=true`,
 			`webhook={"enabled":true,"certificate":{"source":"cert-manager"}}`},
 	} {
@@ -181,6 +182,30 @@ func TestClientsOfTheWebhook(t *testing.T) {
 		assert.Contains(t, at(all["Deployment armature-system/armature"], "spec", "template", "spec", "volumes"),
 			object{"name": "webhook-clients", "configMap": object{"name": "clients"}})
 	}
+}
+
+// Without leader election only one manager may work at a time, also during an upgrade.
+func TestAnUpgradeWithoutLeaderElectionStopsTheFormerManagerFirst(t *testing.T) {
+	strategy := func(values ...string) any {
+		return at(chartWith(t, values...)["Deployment armature-system/armature"], "spec", "strategy")
+	}
+	assert.Equal(t, object{"type": "Recreate"}, strategy(`leaderElection.enabled=false`, `replicas=1`))
+	// Otherwise a server-side apply, which is Helm 4's, would leave rollingUpdate beside Recreate, and the API server refuses that.
+	assert.NotNil(t, at(strategy(), "rollingUpdate"))
+}
+
+// The API server sends reviews to a terminating pod until the proxies have learned of it.
+func TestATerminatingPodStillAnswersReviews(t *testing.T) {
+	pod := func(values ...string) (lifecycle, grace any) {
+		all := chartWith(t, values...)
+		return container(t, all)["lifecycle"], at(all["Deployment armature-system/armature"], "spec", "template", "spec", "terminationGracePeriodSeconds")
+	}
+	lifecycle, grace := pod()
+	assert.Nil(t, lifecycle)
+	assert.EqualValues(t, 30, grace)
+	lifecycle, grace = pod(`webhook.enabled=true`)
+	assert.Equal(t, object{"preStop": object{"sleep": object{"seconds": 5.0}}}, lifecycle)
+	assert.EqualValues(t, 35, grace)
 }
 
 // The notes say which ports are open to all pods.

@@ -217,7 +217,7 @@ func TestRealRights(t *testing.T) {
 	}
 	p.allow("403 (Forbidden)")
 	p.open(at(link, "/flows/other/hidden"))
-	p.sees("there is no JobFlow hidden")
+	p.until("/cannot list resource .*in the namespace .other/.test(document.querySelector('main [role=alert]').innerText)")
 	p.open(at(link, "/submit"))
 	p.sees("You may not create anything")
 	for namespace, name := range map[string]string{mine: "visible", other: "hidden"} {

@@ -96,6 +96,9 @@ func (r *crashReader) line(t *testing.T, d *datadriven.TestData) string {
 	case r.atEnd != nil:
 		d.Fatalf(t, "%s: only lines that begin with end follow the first of them", line.Command)
 	case line.Command == lags:
+		if err := noText(line); err != nil {
+			d.Fatalf(t, "%v", err)
+		}
 		ofLong := numbersOf(t, d, line.Options[long]) // checked in each run
 		r.lags = numbersOf(t, d, line.Words)
 		if testsize.Long() {

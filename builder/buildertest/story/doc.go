@@ -25,8 +25,8 @@
 //	Warning Failed: stopped by failurePolicy FailFast, ...
 //	delete Job demo-n2, demo-n3
 //
-// A line is a command with words and options. YAML may follow. Below "----" is the output: what the managers wrote and emitted, and what
-// status, show and list print. [Run] compares it, and with update it writes it. The format is that of the library datadriven, in which
+// A line is a command with words and options. YAML may follow. Below "----", which every line has, is the output: what the managers wrote and
+// emitted, and what status, show and list print. [Run] compares it, and with update it writes it. The format is that of the library datadriven, in which
 // the stories of etcd's Raft are written: commands and outputs alternate, so that a story reads from top to bottom. (An archive in the
 // format txtar has all files first, and needs a script language beside it.)
 //
@@ -59,12 +59,14 @@
 //	list KIND...                          objects and their states
 //	writes, events                        what the managers did since the last output
 //
-// KIND is a kind's name, such as Job. If several groups or versions have the name, they follow it: Job.batch, Job.v1.batch, Event.v1.
+// KIND is a kind's name, such as Job. If several groups have the name, the group follows it, or the version and the group:
+// Event.events.k8s.io, Event.v1.events.k8s.io, and Event.v1 for the core group. Without a version it is the scheme's first one of the group.
 //
 // With the word quiet, settle, wait and idle have no output but errors: for a beginning that another story shows.
 //
 // [Scenario] makes a scenario of buildertest.Explore from a file; its counterexamples are stories again. [CrashEverywhere] crashes the
 // operators of such scenarios after each write.
 //
-// Config.Commands adds further ones. An error of a command is its output, after "error: ".
+// Config.Commands adds further ones. An error of a command is its output, after "error: ". An unknown command, and text below a command that
+// takes none, fail the test.
 package story

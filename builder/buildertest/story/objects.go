@@ -199,14 +199,35 @@ func (s *Story) get(ctx context.Context, text string) (*unstructured.Unstructure
 	return u, s.user.Get(ctx, key, u)
 }
 
-// kind finds a kind by its name, such as Job, and its group or version and group, such as Job.batch or Job.v1.batch.
+// unserved is a group whose kinds client-go still has. API servers have served none of them since Kubernetes 1.22.
+const unserved = "extensions"
+
+// kind finds a kind by its name, such as Job, and its group or version and group, such as Job.batch or Job.v1.batch. Of a group's versions
+// it returns the first one. A name without a group is an error if several groups have it.
 func (s *Story) kind(name string) (schema.GroupVersionKind, error) {
 	short, group, qualified := strings.Cut(name, ".")
+	var found []schema.GroupVersionKind // one for each group
 	for _, gv := range s.config.Scheme.PrioritizedVersionsAllGroups() {
-		isNamed := !qualified || group == gv.Group || group == strings.TrimSuffix(gv.Version+"."+gv.Group, ".")
-		if gvk := gv.WithKind(short); isNamed && s.config.Scheme.Recognizes(gvk) {
-			return gvk, nil
+		isNamed := !qualified && gv.Group != unserved || qualified && (group == gv.Group || group == versionAndGroup(gv))
+		isFurther := len(found) > 0 && found[len(found)-1].Group == gv.Group
+		if gvk := gv.WithKind(short); isNamed && !isFurther && s.config.Scheme.Recognizes(gvk) {
+			found = append(found, gvk)
 		}
 	}
-	return schema.GroupVersionKind{}, fmt.Errorf("%q is no kind of the scheme", name)
+	switch len(found) {
+	case 0:
+		return schema.GroupVersionKind{}, fmt.Errorf("%q is no kind of the scheme", name)
+	case 1:
+		return found[0], nil
+	}
+	var accepted []string
+	for _, gvk := range found {
+		accepted = append(accepted, short+"."+cmp.Or(gvk.Group, gvk.Version))
+	}
+	return schema.GroupVersionKind{}, fmt.Errorf("%q is a kind of %d groups; accepted are %s", name, len(found), strings.Join(accepted, ", "))
+}
+
+// versionAndGroup returns a version and its group as they follow a kind: v1.batch, or v1 for the core group.
+func versionAndGroup(gv schema.GroupVersion) string {
+	return strings.TrimSuffix(gv.Version+"."+gv.Group, ".")
 }

@@ -68,6 +68,9 @@ func (b *beginning) line(t *testing.T, d *datadriven.TestData) string {
 	line := lineOf(d)
 	if line.Command == then {
 		line = without(t, d, line)
+		if err := b.check(line); err != nil {
+			d.Fatalf(t, "%v", err)
+		}
 		b.later = append(b.later, line)
 		b.scenario.ThenLines = append(b.scenario.ThenLines, textOf(line.Command, d.CmdArgs[1:], d.Input))
 		return d.Expected

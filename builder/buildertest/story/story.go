@@ -40,7 +40,8 @@ type Config struct {
 	//	daemonjob name=demo
 	//	parallelism: 2
 	Templates map[string]string
-	// Commands are further commands, by name. A name of a built-in command replaces it.
+	// Commands are further commands, by name. A name of a built-in command replaces it. Each may have a text below it: one that takes none
+	// returns an error for it.
 	Commands map[string]Command
 	// Invariants are checked by [CrashEverywhere] before the steps of the cluster, and by Explore in each state of a [Scenario].
 	Invariants []buildertest.Invariant
@@ -107,13 +108,13 @@ func (s *Story) World() *world.World { return s.world }
 // Client returns the client of the user, with which stories apply, edit and delete.
 func (s *Story) Client() client.Client { return s.user }
 
-// Do runs a line and returns its output. An unknown command is an error of the story; what a known command returns as an error is output.
+// Do runs a line and returns its output. An unknown command is an error of the story, as is text below a command that takes none; what a
+// known command returns as an error is output.
 func (s *Story) Do(ctx context.Context, l Line) (string, error) {
-	run, ok := s.commands[l.Command]
-	if !ok {
-		return "", fmt.Errorf("unknown command %q; known are %s", l.Command, strings.Join(slices.Sorted(maps.Keys(s.commands)), ", "))
+	if err := s.check(l); err != nil {
+		return "", err
 	}
-	text, err := run(ctx, s, l)
+	text, err := s.commands[l.Command](ctx, s, l)
 	if err != nil {
 		if text != "" {
 			text += "\n"
@@ -122,6 +123,32 @@ func (s *Story) Do(ctx context.Context, l Line) (string, error) {
 	}
 	return text, nil
 }
+
+// check returns an error of the story: a command that doesn't exist, or text below a command that takes none. Without the ---- of a line,
+// the lines that follow are its text, and would not run.
+func (s *Story) check(l Line) error {
+	if _, ok := s.commands[l.Command]; !ok {
+		return fmt.Errorf("unknown command %q; known are %s", l.Command, strings.Join(slices.Sorted(maps.Keys(s.commands)), ", "))
+	}
+	_, isTemplate := s.config.Templates[l.Command]
+	_, isFurther := s.config.Commands[l.Command]
+	if isTemplate || isFurther || slices.Contains(withText, l.Command) {
+		return nil
+	}
+	return noText(l)
+}
+
+// noText returns an error if a line has text below it.
+func noText(l Line) error {
+	if l.Input == "" {
+		return nil
+	}
+	first, _, _ := strings.Cut(l.Input, "\n")
+	return fmt.Errorf("%s takes no text below it, and has %q; is ---- missing?", l.Command, first)
+}
+
+// withText are the built-in commands that take a text.
+var withText = []string{"apply", "edit", "edit-status"}
 
 // commands are the built-in commands.
 var commands = map[string]Command{
@@ -142,6 +169,9 @@ var commands = map[string]Command{
 
 // newCluster is the command cluster: it begins again, with a cluster that has nothing but some nodes.
 func newCluster(ctx context.Context, s *Story, l Line) (string, error) {
+	if err := only(l, -1, "seed"); err != nil {
+		return "", err
+	}
 	seed, err := number(l, "seed", 0)
 	if err != nil {
 		return "", err

@@ -4,6 +4,9 @@ import (
 	"context"
 	"flag"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -63,6 +66,33 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: 
 }
 
 func TestStories(t *testing.T) { story.Run(t, "testdata", *update, config) }
+
+// fileToRead is the environment variable with the file that TestLinesWithoutTheirSeparator reads in a process of its own.
+const fileToRead = "STORY_TEST_FILE"
+
+// The lines below one without its ---- are its text. They would never run.
+func TestLinesWithoutTheirSeparator(t *testing.T) {
+	if file := os.Getenv(fileToRead); file != "" {
+		story.CrashScenario(t, file, config)
+		return
+	}
+	for text, expected := range map[string]string{
+		"cluster n1\n\nsettle\n----\n":               `cluster takes no text below it, and has "settle"; is ---- missing?`,
+		"settle\n\nlist Pod\n----\n":                 `settle takes no text below it, and has "list Pod"; is ---- missing?`,
+		"then delete Job/x\n\nend list Pod\n----\n":  `delete takes no text below it, and has "end list Pod"; is ---- missing?`,
+		"then wiat 1s\n----\n\nend list Pod\n----\n": `unknown command "wiat"`,
+		"lags 1\n\nend list Pod\n----\n":             `lags takes no text below it, and has "end list Pod"; is ---- missing?`,
+		"end list Pod\n\nend list Job\n----\n":       `list takes no text below it, and has "end list Job"; is ---- missing?`,
+	} {
+		file := filepath.Join(t.TempDir(), "story.txt")
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // this test
+		c.Env = append(os.Environ(), fileToRead+"="+file)
+		out, err := c.CombinedOutput()
+		require.Error(t, err, "%s", out)
+		assert.Contains(t, string(out), "story.txt:1: "+expected)
+	}
+}
 
 func TestAnUnknownCommandFailsTheTest(t *testing.T) {
 	s, err := story.New(config)

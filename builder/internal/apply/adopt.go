@@ -2,6 +2,7 @@ package apply
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
@@ -31,16 +32,7 @@ func (c *Cluster) decideNotOwned(w *Write) (*Write, error) {
 
 // isOfPredecessor reports whether an object has the labels that Adopt requires, as the builder set them.
 func (c *Cluster) isOfPredecessor(obj client.Object, options *Options) bool {
-	return len(options.AdoptLabels) == 0 || hasLabels(obj, options.AdoptLabels) &&
-		marks.HasSet(obj, c.Name, options.FormerManagers, marks.LabelFields(options.AdoptLabels))
-}
-
-// hasLabels reports whether an object has all given labels.
-func hasLabels(obj client.Object, labels map[string]string) bool {
-	for name, value := range labels {
-		if has, ok := obj.GetLabels()[name]; !ok || has != value {
-			return false
-		}
-	}
-	return true
+	return len(options.AdoptLabels) == 0 ||
+		labels.SelectorFromValidatedSet(options.AdoptLabels).Matches(labels.Set(obj.GetLabels())) &&
+			marks.HasSet(obj, c.Name, options.FormerManagers, marks.LabelFields(options.AdoptLabels))
 }

@@ -22,8 +22,9 @@ import (
 type Cluster struct {
 	// Client writes, and reads from the cache. In a dry run its writes are dry runs.
 	Client client.Client
-	// Live reads past the cache.
-	Live client.Reader
+	// Live reads past the cache if ReadsLive is true, otherwise as Client.
+	Live      client.Reader
+	ReadsLive bool
 	// Name is the field manager.
 	Name string
 	// Kinds knows the kinds of the objects.
@@ -48,6 +49,8 @@ type Cluster struct {
 	DesiredKeys store.Store
 
 	slots []slot // for further children
+
+	ownerConfirmed, ownerGone bool // the API server has the owner; it is deleted
 }
 
 // slot is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.

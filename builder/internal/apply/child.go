@@ -12,7 +12,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/fasthash"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
-	"github.com/armature-dev/armature/builder/internal/podtemplate"
 	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -187,7 +186,7 @@ func (d *Desired) setHash(c *Cluster, obj client.Object) error {
 	if err != nil {
 		return fmt.Errorf("%w: HashFrom of %s: %w", failure.ErrMisuse, d.Key, err)
 	}
-	if !podtemplate.SetEnv(obj, wellknown.EnvConfigHash, digest) {
+	if !confighash.SetEnv(obj, wellknown.EnvConfigHash, digest) {
 		return fmt.Errorf("%w: HashFrom of %s: it has no pod template; want one at spec.template, "+
 			"spec.jobTemplate.spec.template or template", failure.ErrMisuse, d.Key)
 	}

@@ -98,7 +98,7 @@ func (w *Write) contendedFields(c *Cluster) []fieldmanager.Drift {
 		all = append(all, removal.Drift)
 	}
 	if len(all) == 0 {
-		all = m.Unowned(w.Desired.fields, live)
+		all = fieldmanager.Unowned(w.Desired.fields, live)
 	}
 	return all
 }

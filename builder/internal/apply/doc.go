@@ -15,8 +15,8 @@
 //
 // Each of the other files is about one feature: the options of a child (child.go, adopt.go, create_only.go, ignore.go), a change that an
 // apply alone can't make (refit.go, take_over.go, immutable.go), another writer (contested.go, left.go), a dry run (dry_run.go, diff.go),
-// a roll-out (revision.go), and an undo (former.go). last_applied.go has the annotation of a child: what the last apply set. A step
-// whose child doesn't need the feature doesn't call it, or it returns at once.
+// a roll-out (revision.go), an undo (former.go), and an owner that may be gone (owner.go). last_applied.go has the annotation of a child:
+// what the last apply set. A step whose child doesn't need the feature doesn't call it, or it returns at once.
 //
 // Invariants:
 //

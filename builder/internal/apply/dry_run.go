@@ -11,7 +11,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/failure"
-	"github.com/armature-dev/armature/builder/internal/mergepatch"
+	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/events"
 )
@@ -71,8 +71,8 @@ func (c *Cluster) withoutLeftovers(ctx context.Context, w *Write, applied client
 	if err != nil {
 		return nil, err
 	}
-	delta.Remove(after, leftovers, kept)
-	patch, err := json.Marshal(mergepatch.Between(before, after))
+	paths.RemoveSet(after, leftovers, kept)
+	patch, err := json.Marshal(delta.MergePatch(before, after))
 	if err != nil {
 		return nil, err
 	}

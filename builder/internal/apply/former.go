@@ -32,9 +32,44 @@ const (
 	Disruptive
 )
 
-// Former returns the state of a child before its change, and what the change disrupts. It returns nil if there is nothing to keep: the
+// Formers returns the states of children before writes, and whether the writes are disruptive. Fewer replicas are, unless an earlier pass
+// has carried out the owner's spec.
+func (c *Cluster) Formers(writes []*Write) (children []former.Child, isDisruptive bool, err error) {
+	for _, w := range writes {
+		child, how, err := c.former(w)
+		if err != nil {
+			return nil, false, err
+		}
+		if child == nil {
+			continue
+		}
+		children = append(children, *child)
+		isDisruptive = isDisruptive || how == Disruptive || how == ScalesDown && !c.Memory.Steady.IsCarriedOut(c.Owner)
+	}
+	return children, isDisruptive, nil
+}
+
+// FormersOfDeleted returns the states of children before their deletion.
+func (c *Cluster) FormersOfDeleted(stale []client.Object) (children []former.Child, err error) {
+	for _, obj := range stale {
+		k, err := c.Kinds.Of(obj)
+		if err != nil {
+			return nil, err
+		}
+		child, err := c.formerOfDeleted(k, obj)
+		if err != nil {
+			return nil, err
+		}
+		if child != nil {
+			children = append(children, *child)
+		}
+	}
+	return children, nil
+}
+
+// former returns the state of a child before its change, and what the change disrupts. It returns nil if there is nothing to keep: the
 // object is new, or isn't controlled by the owner, or the write only restores the last applied state.
-func (c *Cluster) Former(w *Write) (*former.Child, Disruption, error) {
+func (c *Cluster) former(w *Write) (*former.Child, Disruption, error) {
 	d := w.Desired
 	if w.Action != Apply || w.Observed == nil || d.Child.CreateOnly || !w.isDesiredChanged() || !c.isKept(d.Key, w.Observed) {
 		return nil, Harmless, nil
@@ -51,8 +86,8 @@ func (c *Cluster) Former(w *Write) (*former.Child, Disruption, error) {
 	return child, how, nil
 }
 
-// FormerOfDeleted returns the state of a child before its deletion, nil if there is nothing to keep.
-func (c *Cluster) FormerOfDeleted(k kinds.Kind, observed client.Object) (*former.Child, error) {
+// formerOfDeleted returns the state of a child before its deletion, nil if there is nothing to keep.
+func (c *Cluster) formerOfDeleted(k kinds.Kind, observed client.Object) (*former.Child, error) {
 	if key := k.Key(observed); c.isKept(key, observed) {
 		child, _, err := c.formerOf(k, key, observed, nil)
 		return child, err
@@ -78,7 +113,7 @@ func (c *Cluster) formerOf(
 	if err != nil {
 		return nil, nil, err
 	}
-	manager := fieldmanager.Manager{Name: c.Name, Digest: wellknown.AnnotationDigest}
+	manager := fieldmanager.Manager{Name: c.Name}
 	var desired map[string]any
 	var ignored []paths.Path
 	if d != nil {

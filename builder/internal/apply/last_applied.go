@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/merge"
-	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -65,7 +65,7 @@ func (w *Write) isDriftAt(path fieldpath.Path, o merge.Objects) bool {
 	desired, isDesired := paths.At(o.Desired, path[:len(names)])
 	liveFields, isMap := live.(map[string]any)
 	if fields, ok := desired.(map[string]any); ok && isMap {
-		desired = mergepatch.Between(liveFields, fields)
+		desired = delta.MergePatch(liveFields, fields)
 	}
 	_, digests := recordOf(w.initial)
 	return isDesired && payload.HasFieldDigest(digests, names, desired)

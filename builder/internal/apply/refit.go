@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/immutable"
 	"github.com/armature-dev/armature/builder/internal/merge"
 	"github.com/armature-dev/armature/builder/internal/paths"
@@ -203,7 +204,7 @@ func (w *Write) areIgnoredInTheWay(ctx context.Context, c *Cluster, fresh client
 	if err != nil {
 		return false, err
 	}
-	if len(merge.Patch(r.objects.Live, r.amended.Object)) == 0 {
+	if len(delta.JSONPatch(r.objects.Live, r.amended.Object)) == 0 {
 		return false, nil // there is nothing to remove
 	}
 	_, err = without.sendAmended(ctx, &dry, r)
@@ -232,7 +233,7 @@ func (r *refit) amend(causes []metav1.StatusCause) bool {
 
 // sendRefit sends the change of a refit, for this version of the object.
 func (w *Write) sendRefit(ctx context.Context, c *Cluster, r *refit) (client.Object, error) {
-	ops := merge.Patch(r.objects.Live, r.amended.Object)
+	ops := delta.JSONPatch(r.objects.Live, r.amended.Object)
 	if len(ops) == 0 {
 		return w.Observed, nil
 	}
@@ -241,9 +242,9 @@ func (w *Write) sendRefit(ctx context.Context, c *Cluster, r *refit) (client.Obj
 		if err != nil {
 			return nil, err
 		}
-		ops = merge.Patch(r.objects.Live, object)
+		ops = delta.JSONPatch(r.objects.Live, object)
 	}
-	version := merge.Operation{Op: "replace", Path: "/metadata/resourceVersion", Value: w.Observed.GetResourceVersion()}
+	version := delta.Operation{Op: "replace", Path: "/metadata/resourceVersion", Value: w.Observed.GetResourceVersion()}
 	body, err := json.Marshal(append(ops, version))
 	if err != nil {
 		return nil, err

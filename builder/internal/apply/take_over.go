@@ -14,7 +14,7 @@ import (
 
 // fieldManager returns the engine's field manager, and the managers whose fields of a child it takes over.
 func (c *Cluster) fieldManager(d *Desired) fieldmanager.Manager {
-	m := fieldmanager.Manager{Name: c.Name, Former: d.Child.FormerManagers(), Digest: wellknown.AnnotationDigest}
+	m := fieldmanager.Manager{Name: c.Name, Former: d.Child.FormerManagers()}
 	if d.neverWritten {
 		m.Program = fieldmanager.Program()
 	}

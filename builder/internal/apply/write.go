@@ -15,7 +15,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/payload"
-	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -196,15 +195,16 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 			return nil, err
 		}
 	}
-	d.fields["metadata"].(map[string]any)["uid"] = string(w.Observed.GetUID())
+	meta := d.fields["metadata"].(map[string]any)
+	meta["uid"] = string(w.Observed.GetUID())
 	if w.adopts || w.isService() && !c.DryRun {
-		onlyAsObserved(d.fields, w.Observed)
+		meta["resourceVersion"] = w.Observed.GetResourceVersion() // the apply of another version fails with a conflict
 	}
 	body, err := json.Marshal(d.fields)
 	if err != nil {
 		return nil, err
 	}
-	delete(d.fields["metadata"].(map[string]any), "resourceVersion")
+	delete(meta, "resourceVersion")
 	obj, err := c.Kinds.Empty(d.Kind)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (w *Write) explain(c *Cluster, err error) error {
 		return c.Kinds.NoteMissing(d.Kind.GVK, err)
 	}
 	about := (*failure.Error)(nil)
-	if !toolarge.Is(err) || !errors.As(err, &about) {
+	if !apistatus.IsTooLarge(err) || !errors.As(err, &about) {
 		return err
 	}
 	fields := d.fields
@@ -250,7 +250,7 @@ func (w *Write) explain(c *Cluster, err error) error {
 			return err
 		}
 	}
-	field, explained := toolarge.Explain(about.Err, d.Key.Kind, fields)
+	field, explained := apistatus.ExplainSize(about.Err, d.Key.Kind, fields)
 	about.Err = explained
 	if field != "" {
 		about.Fields = []string{field}
@@ -273,9 +273,4 @@ func (w *Write) UpToDate() client.Object {
 	default:
 		return w.Stored
 	}
-}
-
-// onlyAsObserved makes an apply fail with a conflict if the object has another version than the observed one.
-func onlyAsObserved(fields map[string]any, observed client.Object) {
-	fields["metadata"].(map[string]any)["resourceVersion"] = observed.GetResourceVersion()
 }

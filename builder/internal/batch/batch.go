@@ -1,13 +1,13 @@
 package batch
 
 import (
+	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/failure"
@@ -21,34 +21,20 @@ const firstBatch = 8
 // Each calls do for 0 to n-1, at most limit at a time: a few first, then the rest. After a failure that is likely to affect all calls
 // (a failing server), it starts no further ones, so that a thousand children don't cause a thousand failing requests.
 func Each(n, limit int, do func(i int) error) error {
+	if n == 0 {
+		return nil
+	}
 	errs := make([]error, n)
-	var stopped atomic.Bool
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
 	try := func(i int) {
 		if errs[i] = do(i); errs[i] != nil && reachOf(errs[i]) == reachesAll {
-			stopped.Store(true)
+			stop()
 		}
 	}
-	next := min(firstBatch, limit, n)
-	var wg sync.WaitGroup
-	for i := range next {
-		wg.Go(func() { try(i) })
-	}
-	wg.Wait()
-
-	var taken atomic.Int64
-	taken.Store(int64(next))
-	for range min(limit, n-next) {
-		wg.Go(func() {
-			for !stopped.Load() {
-				i := int(taken.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				try(i)
-			}
-		})
-	}
-	wg.Wait()
+	first := min(firstBatch, limit, n)
+	workqueue.ParallelizeUntil(context.Background(), first, first, try)
+	workqueue.ParallelizeUntil(ctx, limit, n-first, func(i int) { try(first + i) })
 	return errors.Join(errs...)
 }
 
@@ -74,18 +60,13 @@ func reachOf(err error) reach {
 }
 
 // Kinds are the failing kinds, for which no further requests are made. The zero value is ready for use, also concurrently.
-type Kinds struct{ stopped sync.Map }
-
-type kindIn struct {
-	kind      schema.GroupKind
-	namespace string
-}
+type Kinds struct{ stopped sync.Map } // by keys without a name, and without a namespace if the kind fails in all of them
 
 // Try calls do for an object. It returns nil without a call if a call for another object has failed in a way that applies to this one.
 func (f *Kinds) Try(key store.Key, do func() error) error {
-	where := kindIn{key.GroupKind(), key.Namespace}
-	everywhere := kindIn{kind: where.kind}
-	for _, in := range []kindIn{where, everywhere} {
+	where, everywhere := key, store.Key{Group: key.Group, Kind: key.Kind}
+	where.Name = ""
+	for _, in := range []store.Key{where, everywhere} {
 		if _, stopped := f.stopped.Load(in); stopped {
 			return nil
 		}

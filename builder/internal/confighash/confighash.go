@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/mitchellh/hashstructure/v2"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
@@ -55,8 +55,7 @@ func entryOf(value any, gvkOf func(client.Object) (schema.GroupVersionKind, erro
 }
 
 func contentOf(value any, gvkOf func(client.Object) (schema.GroupVersionKind, error)) (content, error) {
-	v := reflect.ValueOf(value)
-	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+	if kinds.IsNil(value) {
 		return content{}, fmt.Errorf("is nil")
 	}
 	obj, ok := value.(client.Object)

@@ -12,9 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/batch"
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/mergepatch"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/store"
@@ -91,7 +92,7 @@ func patch(before, after client.Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	patch := mergepatch.Between(was, is)
+	patch := delta.MergePatch(was, is)
 	if len(patch) == 0 {
 		return nil, nil
 	}
@@ -114,8 +115,24 @@ func (e *Edit) ReplicasChange() (before, after any) {
 	return before, int64(e.replicas)
 }
 
-// Send sends the edit as a field manager. It returns the object as the API server stored it, nil if the object doesn't exist any more.
-func (e *Edit) Send(ctx context.Context, c client.Client, known *kinds.Registry, manager string) (client.Object, error) {
+// SendAll sends edits as a field manager, in parallel up to a limit. It returns the objects as the API server stored them, which are valid
+// beside an error: nil for one that doesn't exist any more or that wasn't sent.
+func SendAll(
+	ctx context.Context, c client.Client, known *kinds.Registry, manager string, limit int, edits []Edit,
+) ([]client.Object, error) {
+	stored := make([]client.Object, len(edits))
+	var failing batch.Kinds
+	err := batch.Each(len(edits), limit, func(i int) error {
+		return failing.Try(edits[i].Key, func() (err error) {
+			stored[i], err = edits[i].send(ctx, c, known, manager)
+			return err
+		})
+	})
+	return stored, err
+}
+
+// send sends the edit. It returns the object as the API server stored it, nil if the object doesn't exist any more.
+func (e *Edit) send(ctx context.Context, c client.Client, known *kinds.Registry, manager string) (client.Object, error) {
 	obj, err := known.Empty(e.Kind)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@
 // performance, which only this package writes. Read it in this order:
 //
 //	effect.go   an effect as a plan gives it, the performers of an operator, and one call of a performer
+//	check.go    the errors of a plan's effects and of an operator's performers
 //	journal.go  the ControllerRevision: how it is rendered and read
 //	steps.go    the effects of a pass, in the order of their steps
 //	decide.go   what the next step of an effect is

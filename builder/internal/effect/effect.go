@@ -52,9 +52,6 @@ type Call struct {
 	Attempt int
 }
 
-// Decode decodes the payload.
-func (c Call) Decode(into any) error { return json.Unmarshal(c.Payload, into) }
-
 // Performers are the performers of an operator, and when they last observed each effect. That time is in memory only, so that a new
 // process observes every effect once.
 type Performers struct {

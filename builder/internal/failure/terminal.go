@@ -6,7 +6,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
-	"github.com/armature-dev/armature/builder/internal/toolarge"
 	"github.com/armature-dev/armature/internal/errorlist"
 )
 
@@ -36,7 +35,7 @@ func isTerminal(err error) bool {
 		return true
 	case apistatus.IsDenied(err), apistatus.IsReplaced(err):
 		return false
-	case toolarge.Is(err): // etcd's refusal is an internal error
+	case apistatus.IsTooLarge(err): // etcd's refusal is an internal error
 		return true
 	default:
 		return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) ||

@@ -6,10 +6,10 @@
 // of a namespace with recent expensive plans run one at a time, and those of all such namespaces together use at most half of the
 // CPUs, but at least one. The namespace that has waited longest has the next slot, however many owners of another one retry meanwhile.
 //
-// A plan is expensive if it takes 5 ms of CPU time. On systems where only the wall-clock time is known, a process without CPU can also
+// A plan is expensive if it takes 5 ms of CPU time, as [CPUTime] measures it. On systems where only the wall-clock time is known, a process without CPU can also
 // take a cheap plan for one.
 //
 // Invariant: a namespace without a recent expensive plan waits only for a plan of its own, the first one or the first after it was
 // expensive. An expensive namespace never becomes a cheap one by waiting, as long as its owners retry in time. The record is in memory
-// only: a new process learns it from each namespace's first plan.
+// only: a new process learns it from each namespace's first plan. On Linux, the CPU time of a plan is that of its goroutine only.
 package fairshare

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/subset"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Drift is a field that another writer has changed.
@@ -32,7 +33,7 @@ func (m Manager) Drifts(entries []metav1.ManagedFieldsEntry, desired, observed m
 			continue
 		}
 		self := entry.Manager == m.Name
-		if self && (isLast || !set.Has(m.digestPath())) {
+		if self && (isLast || !set.Has(digestPath)) {
 			continue // the builder's own record of its write
 		}
 		set.Leaves().Iterate(func(path fieldpath.Path) {
@@ -41,7 +42,7 @@ func (m Manager) Drifts(entries []metav1.ManagedFieldsEntry, desired, observed m
 			// The builder's create entry also has the API server's defaults; its apply entry has only its own fields.
 			isExtra := self && !isDesired && exists && entry.Operation == metav1.ManagedFieldsOperationApply
 			differs := isDesired && !subset.Untyped(want, found) || isExtra
-			if name := paths.Text(path); differs && !m.isBookkeeping(name) {
+			if name := paths.Text(path); differs && !isBookkeeping(name) {
 				all = append(all, Drift{Path: name, By: Describe(entry), Self: self})
 			}
 		})
@@ -73,15 +74,15 @@ func (m Manager) SetWhole(entries []metav1.ManagedFieldsEntry, desired map[strin
 
 // Unowned returns the fields in which an observed object differs from the desired one, with any manager. It returns the digest alone
 // if only that differs.
-func (m Manager) Unowned(desired, observed map[string]any) []Drift {
+func Unowned(desired, observed map[string]any) []Drift {
 	var all []Drift
 	differences(nil, desired, observed, func(path fieldpath.Path) {
-		if name := paths.Text(path); !m.isBookkeeping(name) {
+		if name := paths.Text(path); !isBookkeeping(name) {
 			all = append(all, Drift{Path: name})
 		}
 	})
 	if len(all) == 0 {
-		all = append(all, Drift{Path: paths.Text(m.digestPath())})
+		all = append(all, Drift{Path: paths.Text(digestPath)})
 	}
 	return all
 }
@@ -122,10 +123,10 @@ func (m Manager) Removals(entries []metav1.ManagedFieldsEntry, removed []fieldpa
 }
 
 // isBookkeeping reports whether a field is the builder's own record, or only the API server's.
-func (m Manager) isBookkeeping(path string) bool {
+func isBookkeeping(path string) bool {
 	switch path {
 	case "metadata.uid", "metadata.name", "metadata.namespace", "metadata.resourceVersion", "apiVersion", "kind",
-		"metadata.annotations[" + m.Digest + "]":
+		"metadata.annotations[" + wellknown.AnnotationDigest + "]":
 		return true
 	}
 	return false

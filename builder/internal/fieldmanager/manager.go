@@ -11,6 +11,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // KubectlApply is the field manager of kubectl apply without --server-side.
@@ -24,8 +27,6 @@ type Manager struct {
 	Former []string
 	// Program is the default field manager of this program. The builder takes over the fields of its updates. Default: empty, none.
 	Program string
-	// Digest is the annotation with the digest of the builder's last apply.
-	Digest string
 }
 
 // Program returns the field manager of this program's writes without a named one, as of controllerutil.CreateOrUpdate. The API server
@@ -84,16 +85,15 @@ func (m Manager) HasApplied(entries []metav1.ManagedFieldsEntry) bool {
 		}
 		if entry.Operation == metav1.ManagedFieldsOperationApply {
 			applied = true
-		} else if set, err := Fields(entry); err == nil && set.Has(m.digestPath()) { // a refit's patch leaves an entry without
+		} else if set, err := Fields(entry); err == nil && set.Has(digestPath) { // a refit's patch leaves an entry without
 			return false
 		}
 	}
 	return applied
 }
 
-func (m Manager) digestPath() fieldpath.Path {
-	return fieldpath.MakePathOrDie("metadata", "annotations", m.Digest)
-}
+// digestPath is the annotation with the digest of the builder's last apply.
+var digestPath = fieldpath.MakePathOrDie("metadata", "annotations", wellknown.AnnotationDigest)
 
 // HasSet reports whether the builder, or former managers, have set all of some fields. kubectl apply is no proof, because anyone uses
 // it.
@@ -129,18 +129,11 @@ func Setter(entries []metav1.ManagedFieldsEntry, path fieldpath.Path, except str
 		if except != "" && entry.Manager == except {
 			continue
 		}
-		if set, err := Fields(entry); err == nil && (set.Has(path) || !below(set, path).Empty()) {
+		if set, err := Fields(entry); err == nil && (set.Has(path) || paths.HasBelow(set, path)) {
 			return &entry
 		}
 	}
 	return nil
-}
-
-func below(set *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
-	for _, element := range path {
-		set = set.WithPrefix(element)
-	}
-	return set
 }
 
 // Describe returns the manager of an entry for messages: "kube-controller-manager (Update of scale)".

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/delta"
+	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
 // SetBy is a set of fields, and the manager that has set them.
@@ -35,7 +36,7 @@ func (m Manager) SetByOthers(entries []metav1.ManagedFieldsEntry) []SetBy {
 	for i := range candidates {
 		alone := &fieldpath.Set{}
 		for path := range candidates[i].Fields.All() {
-			if !known.Has(path) && !delta.HasBelow(known, path) {
+			if !known.Has(path) && !paths.HasBelow(known, path) {
 				alone.Insert(path.Copy())
 			}
 		}
@@ -61,11 +62,11 @@ func (s SetBy) Paths(live, fresh map[string]any) []string {
 	for path := range s.Fields.All() {
 		if i := slices.IndexFunc(path, func(e fieldpath.PathElement) bool { return e.FieldName == nil }); i >= 0 && s.Fields.Has(path[:i+1]) {
 			path = path[:i+1]
-		} else if delta.HasBelow(s.Fields, path) {
+		} else if paths.HasBelow(s.Fields, path) {
 			continue
 		}
 		text := textOf(path)
-		if delta.Same(live, fresh, path) || slices.Contains(all, text) {
+		if paths.Same(live, fresh, path) || slices.Contains(all, text) {
 			continue
 		}
 		all = append(all, text)

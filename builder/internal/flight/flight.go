@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/phases"
@@ -19,6 +18,9 @@ import (
 type Recorder interface {
 	RecordPass(p Pass)
 }
+
+// Source is a manager or a client whose operators' passes are recorded.
+type Source interface{ FlightRecorder() Recorder }
 
 // Pass is one pass over one owner.
 type Pass struct {
@@ -71,18 +73,3 @@ var (
 	// Kinds returns the empty objects by which a *builder.Operator declares the kinds that its plan reads. Package builder sets it.
 	Kinds func(operator any) []client.Object
 )
-
-// Of returns the recorder of a manager or a client, or of a manager that it wraps; nil if there is none.
-func Of(source any) Recorder {
-	for source != nil {
-		if with, ok := source.(interface{ FlightRecorder() Recorder }); ok {
-			return with.FlightRecorder()
-		}
-		wrapping, ok := source.(interface{ Unwrap() manager.Manager })
-		if !ok {
-			return nil
-		}
-		source = wrapping.Unwrap()
-	}
-	return nil
-}

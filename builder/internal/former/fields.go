@@ -1,9 +1,9 @@
 package former
 
 import (
-	"fmt"
-
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/armature-dev/armature/builder/internal/paths"
 )
 
 // Fields returns the fields of an observed object that belong to a set of managed fields, and those that are also desired now: another
@@ -60,7 +60,8 @@ func elements(list, desired []any, managed *fieldpath.Set) []any {
 		if !isObject {
 			continue
 		}
-		wanted, _ := find(desired, element).(map[string]any)
+		like, _ := paths.At(desired, fieldpath.Path{element})
+		wanted, _ := like.(map[string]any)
 		kept := Fields(fields, wanted, below)
 		for _, key := range *element.Key {
 			if v, has := fields[key.Name]; has {
@@ -75,7 +76,7 @@ func elements(list, desired []any, managed *fieldpath.Set) []any {
 // elementOf returns the element of a set that a list's value is.
 func elementOf(index int, value any, managed *fieldpath.Set) (found fieldpath.PathElement, ok bool) {
 	look := func(e fieldpath.PathElement) {
-		if !ok && matches(index, value, e) {
+		if !ok && paths.IsAt(value, index, e) {
 			found, ok = e, true
 		}
 	}
@@ -84,34 +85,4 @@ func elementOf(index int, value any, managed *fieldpath.Set) (found fieldpath.Pa
 		look(e)
 	}
 	return found, ok
-}
-
-func matches(index int, value any, e fieldpath.PathElement) bool {
-	switch {
-	case e.Key != nil:
-		fields, isObject := value.(map[string]any)
-		if !isObject {
-			return false
-		}
-		for _, key := range *e.Key {
-			if v, has := fields[key.Name]; has && fmt.Sprint(v) != fmt.Sprint(key.Value.Unstructured()) {
-				return false
-			}
-		}
-		return true
-	case e.Value != nil:
-		return fmt.Sprint(value) == fmt.Sprint((*e.Value).Unstructured())
-	default:
-		return e.Index != nil && *e.Index == index
-	}
-}
-
-// find returns the element of a list with the key of e; nil if there is none.
-func find(list []any, e fieldpath.PathElement) any {
-	for i, value := range list {
-		if matches(i, value, e) {
-			return value
-		}
-	}
-	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/builder/internal/revision"
-	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -111,10 +110,10 @@ func (s State) Render(identity, owner string) (name string, data []byte, err err
 }
 
 // Read returns the state of a ControllerRevision. It returns an error if the data aren't those that its name stands for: anyone who can
-// create ControllerRevisions may have written them. digestAnnotation is the annotation that has a child's digest.
+// create ControllerRevisions may have written them.
 func Read(object *appsv1.ControllerRevision, identity string) (State, error) {
 	rev := revision.Revision{Object: object}
-	snapshot, reason := rev.Restorable(identity, wellknown.AnnotationDigest)
+	snapshot, reason := rev.Restorable(identity)
 	if reason != "" {
 		read, err := revision.ReadSnapshot(object.Data.Raw)
 		if err != nil || !read.Omitted {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder/internal/merge"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/subset"
+	"github.com/armature-dev/armature/builder/internal/text"
 )
 
 // Difference is a field in which an object differs from the desired one.
@@ -31,7 +31,6 @@ func (d Difference) String() string {
 // shown renders a short value beside another one.
 func shown(value, beside any) string {
 	const limit = 64
-	const mark = "…"
 	switch value.(type) {
 	case nil:
 		return "unset"
@@ -41,11 +40,7 @@ func shown(value, beside any) string {
 		}
 		return "another"
 	}
-	text := fmt.Sprintf("%q", fmt.Sprint(value))
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
+	return text.Shorten(fmt.Sprintf("%q", fmt.Sprint(value)), limit)
 }
 
 // Differences returns the fields that the API server refuses to change, each once: those of all differences that are in a field that it

@@ -1,6 +1,7 @@
 package immutable
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,18 +65,11 @@ func dropHeld(trial, held *corev1.Service) {
 	for i := range trial.Spec.Ports {
 		port := &trial.Spec.Ports[i]
 		if slices.ContainsFunc(held.Spec.Ports, func(h corev1.ServicePort) bool {
-			return h.NodePort == port.NodePort && h.Protocol == protocolOf(port)
+			return h.NodePort == port.NodePort && h.Protocol == cmp.Or(port.Protocol, corev1.ProtocolTCP)
 		}) {
 			port.NodePort = 0
 		}
 	}
-}
-
-func protocolOf(port *corev1.ServicePort) corev1.Protocol {
-	if port.Protocol == "" {
-		return corev1.ProtocolTCP
-	}
-	return port.Protocol
 }
 
 // Unique returns a function that reports the fields that are unique to each object. fresh is a trial as the API server would create

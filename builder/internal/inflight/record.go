@@ -86,7 +86,7 @@ func (r *Record) Close() error {
 	return err
 }
 
-// Hold is the reason why a pass must wait.
+// Hold is the reason why a pass must wait. As an error it is for the owner of a suspect.
 type Hold struct {
 	// Until is the end of the wait.
 	Until time.Time
@@ -94,6 +94,17 @@ type Hold struct {
 	// only waits for another suspect's.
 	Ends int
 	Last time.Time
+}
+
+// Error returns what has happened, and what someone can do.
+func (h *Hold) Error() string {
+	times := "once"
+	if h.Ends > 1 {
+		times = fmt.Sprintf("%d times", h.Ends)
+	}
+	return fmt.Sprintf("the manager ended unexpectedly %s while it worked on this object, last before %s; it is tried again at %s. "+
+		"If it happens again, make the object smaller or delete it, or give the manager more memory",
+		times, h.Last.UTC().Format(time.RFC3339), h.Until.UTC().Format(time.RFC3339))
 }
 
 // Running is a recorded pass. The zero value has no record.
@@ -131,19 +142,27 @@ func (r *Record) reserve(p Pass) (Running, *Hold) {
 	return running, nil
 }
 
-// End removes a pass from the record.
-func (p Running) End() {
+// End removes a pass from the record. Its owner is cleared: it has done no harm. Only the first call of End and Leave has an effect.
+func (p *Running) End() { p.remove(true) }
+
+// Leave removes a pass that is postponed before its plan. That clears no owner.
+func (p *Running) Leave() { p.remove(false) }
+
+func (p *Running) remove(clears bool) {
 	r := p.record
 	if r == nil {
 		return
 	}
+	p.record = nil
 	r.note(clearSlot(r.running, p.slot))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.free = append(r.free, p.slot)
 	if p.suspect != nil {
 		r.beside = false
-		r.clear(p.suspect)
+		if clears {
+			r.clear(p.suspect)
+		}
 	}
 }
 

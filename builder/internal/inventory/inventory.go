@@ -33,8 +33,21 @@ func Of(owner client.Object) Inventory {
 	}
 }
 
+// Has reports whether the owner has a finalizer.
+func (i Inventory) Has(finalizer string) bool { return slices.Contains(i.Finalizers, finalizer) }
+
+// FinalizersWith returns the owner's finalizers and another one.
+func (i Inventory) FinalizersWith(finalizer string) []string {
+	return append(slices.Clone(i.Finalizers), finalizer)
+}
+
+// FinalizersWithout returns the owner's finalizers without one.
+func (i Inventory) FinalizersWithout(finalizer string) []string {
+	return slices.DeleteFunc(slices.Clone(i.Finalizers), func(f string) bool { return f == finalizer })
+}
+
 // IsGuarded reports whether the finalizer keeps the owner until its cross-namespace children are deleted.
-func (i Inventory) IsGuarded() bool { return slices.Contains(i.Finalizers, wellknown.Finalizer) }
+func (i Inventory) IsGuarded() bool { return i.Has(wellknown.Finalizer) }
 
 // Covers reports whether children of these kinds may be created: all are recorded, and the owner is guarded if it must be.
 func (i Inventory) Covers(kinds, crossNamespace Kinds) bool {
@@ -44,7 +57,7 @@ func (i Inventory) Covers(kinds, crossNamespace Kinds) bool {
 // Change returns the inventory of these kinds, and the merge patch from i to it. The resource version in the patch keeps it from
 // reverting another writer's change.
 func (i Inventory) Change(kinds, crossNamespace Kinds) (next Inventory, patch []byte, err error) {
-	finalizers := slices.DeleteFunc(slices.Clone(i.Finalizers), func(f string) bool { return f == wellknown.Finalizer })
+	finalizers := i.FinalizersWithout(wellknown.Finalizer)
 	if len(crossNamespace) > 0 {
 		finalizers = append(finalizers, wellknown.Finalizer)
 	}

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,11 +38,5 @@ func FormatKinds(kinds Kinds) string {
 
 // SortedKinds returns kinds in a fixed order.
 func SortedKinds(kinds Kinds) []schema.GroupKind {
-	return slices.SortedFunc(func(yield func(schema.GroupKind) bool) {
-		for gk := range kinds {
-			if !yield(gk) {
-				return
-			}
-		}
-	}, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
+	return slices.SortedFunc(maps.Keys(kinds), func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
 }

@@ -37,13 +37,10 @@ func IsUntyped(obj client.Object) bool {
 	return ok
 }
 
-// IsNil reports whether an object is nil, or a nil pointer to a Go type.
-func IsNil(obj client.Object) bool {
-	if obj == nil {
-		return true
-	}
-	v := reflect.ValueOf(obj)
-	return v.Kind() == reflect.Pointer && v.IsNil()
+// IsNil reports whether a value, such as an object, is nil, or a nil pointer to a Go type.
+func IsNil(value any) bool {
+	v := reflect.ValueOf(value)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Registry answers questions about kinds. It is safe for concurrent use.

@@ -41,7 +41,7 @@ type Memory struct {
 	Refused *Refused
 	// Steady has the generations that the passes over an owner have carried out. Forgotten: a former state is kept without need, or a later
 	// change is undone together with an earlier one of the same generation and build.
-	Steady *Recent[types.UID, Steady]
+	Steady *Steady
 	// Failures has the last reported failure of each call. Forgotten: the failure is reported again.
 	Failures Failures
 }
@@ -67,8 +67,8 @@ func New() *Memory {
 		Revisions:   NewRecent[types.UID, Revision](),
 		Contests:    contest.NewRecord(maxRemembered),
 		Stuck:       stuck.NewWatch(maxRemembered),
-		Refused:     &Refused{answers: NewRecent[refusedKey, *invalidAnswer](), last: map[kindIn]time.Time{}},
-		Steady:      NewRecent[types.UID, Steady](),
+		Refused:     &Refused{answers: NewRecent[refusedKey, *invalidAnswer](), last: NewRecent[store.Key, time.Time]()},
+		Steady:      &Steady{of: NewRecent[types.UID, generations]()},
 		Failures:    Failures{reported: NewRecent[Call, string]()},
 	}
 }
@@ -78,10 +78,7 @@ type Recent[K comparable, V any] = lru.Cache[K, V]
 
 // NewRecent returns an empty map with the size of each part of a Memory.
 func NewRecent[K comparable, V any]() *Recent[K, V] {
-	c, err := lru.New[K, V](maxRemembered)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
+	c, _ := lru.New[K, V](maxRemembered) // fails only for a size below 1
 	return c
 }
 
@@ -96,10 +93,6 @@ type Inventory struct {
 	From string
 	inventory.Inventory
 }
-
-// Steady has the generation of an owner's spec that a pass of this process has carried out to its end, pruning included, and the one at
-// which a pass found nothing to do. Zero: none.
-type Steady struct{ CarriedOut, Quiet int64 }
 
 // Revision is the hash of the desired phases of an owner, and the hash of its input.
 type Revision struct {

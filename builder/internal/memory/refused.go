@@ -24,8 +24,6 @@ const (
 	refusedFor = time.Minute
 	// maxRefusedFor is the maximum of this time.
 	maxRefusedFor = 16 * time.Minute
-	// maxRefusedKinds limits the pairs of a namespace and a kind that have answers. Above it, ended answers are dropped.
-	maxRefusedKinds = 1 << 10
 )
 
 // Refused has the objects that the API server called invalid, so that thousands of owners that share a template learn it from one
@@ -36,13 +34,13 @@ const (
 // Refused never has the answers of admission webhooks and policies, or about quotas and permissions, because they aren't about an
 // object.
 type Refused struct {
-	mu      sync.Mutex
 	answers *Recent[refusedKey, *invalidAnswer]
-	last    map[kindIn]time.Time // the end of the last answer about a kind in a namespace
+	mu      sync.Mutex                    // of changes of last
+	last    *Recent[store.Key, time.Time] // the end of the last answer about a kind in a namespace, by a key without a name
 }
 
 type refusedKey struct {
-	in     kindIn
+	in     store.Key
 	digest string
 }
 
@@ -55,19 +53,16 @@ type invalidAnswer struct {
 
 func (r *invalidAnswer) Unwrap() error { return r.StatusError }
 
-// kindIn is a kind in a namespace.
-type kindIn struct {
-	kind      schema.GroupKind
-	namespace string
+// kindIn returns the key of an object's kind in its namespace.
+func kindIn(key store.Key) store.Key {
+	key.Name = ""
+	return key
 }
 
 // Answer returns the API server's answer about an equal object; nil if there is none. Obj has the kind and name of key.
 func (r *Refused) Answer(key store.Key, obj client.Object, version string, now time.Time) error {
-	in := kindIn{key.GroupKind(), key.Namespace}
-	r.mu.Lock()
-	some := now.Before(r.last[in])
-	r.mu.Unlock()
-	if !some {
+	in := kindIn(key)
+	if end, _ := r.last.Get(in); !now.Before(end) {
 		return nil
 	}
 	digest, err := equalDigest(obj, key.GroupKind().WithVersion(version))
@@ -91,7 +86,7 @@ func (r *Refused) Note(key store.Key, obj client.Object, version string, err err
 	if err != nil {
 		return
 	}
-	in := kindIn{key.GroupKind(), key.Namespace}
+	in := kindIn(key)
 	equal, held := refusedKey{in, digest}, refusedFor
 	if before, ok := r.answers.Get(equal); ok {
 		if now.Before(before.until) {
@@ -105,15 +100,8 @@ func (r *Refused) Note(key store.Key, obj client.Object, version string, err err
 	r.answers.Add(equal, &invalidAnswer{StatusError: status, until: until, held: held})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.last) >= maxRefusedKinds {
-		for of, end := range r.last {
-			if !now.Before(end) {
-				delete(r.last, of)
-			}
-		}
-	}
-	if until.After(r.last[in]) {
-		r.last[in] = until
+	if end, _ := r.last.Get(in); until.After(end) {
+		r.last.Add(in, until)
 	}
 }
 

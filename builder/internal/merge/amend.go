@@ -296,11 +296,7 @@ func (s spot) named(name string) spot {
 	element := fieldpath.PathElement{FieldName: &name}
 	n := s.in(element)
 	n.object, n.desired, n.live, n.fresh = field(s.object, name), field(s.desired, name), field(s.live, name), field(s.fresh, name)
-	for _, p := range s.ignored {
-		if len(p) > 0 && p[0].Name == name {
-			n.ignored = append(n.ignored, p[1:])
-		}
-	}
+	n.ignored = inField(s.ignored, name)
 	return n
 }
 
@@ -315,11 +311,7 @@ func (s spot) elementOf(element any, keys []string, index int) spot {
 	n.object = element
 	n.desired = at(s.desired, desiredAs(list(s.desired), s.fresh, element, keys, n.isOurs || !n.ours.Empty()))
 	n.live, n.fresh = at(s.live, matching(list(s.live), element, keys)), at(s.fresh, matching(list(s.fresh), element, keys))
-	for _, p := range s.ignored {
-		if len(p) > 0 && p[0].Chooses(element) {
-			n.ignored = append(n.ignored, p[1:])
-		}
-	}
+	n.ignored = inElement(s.ignored, element)
 	return n
 }
 
@@ -428,4 +420,9 @@ func rewrite(v any, steps []step, with func(any) any) any {
 func fields(v any) map[string]any {
 	f, _ := v.(map[string]any)
 	return f
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
 }

@@ -3,7 +3,7 @@
 // which lists have keys, and which manager owns each field. So the package needs no schema, and treats every kind alike.
 //
 // It takes [Objects] and returns a [Result]; [Amend] takes both and changes a copy, step by step, for the fields that the API server has
-// refused. [Patch] takes the live and the merged object and returns the operations of a JSON patch.
+// refused.
 //
 // Invariants: it changes none of the given objects. What is desired stays desired, and what is ignored stays as it is.
 package merge

@@ -75,7 +75,7 @@ func (m *merger) list(n node, keys []string) any {
 		if fresh, ok := n.fresh.([]any); ok {
 			c.fresh = at(fresh, matching(fresh, element, keys))
 		}
-		c.ignored = n.inElement(element)
+		c.ignored = inElement(n.ignored, element)
 		if v := m.element(c, keys); v != nil {
 			out = append(out, v)
 		}
@@ -173,14 +173,8 @@ func (m *merger) shared(n node, keys []string) any {
 }
 
 // inElement returns the ignored paths that lead into an element.
-func (n node) inElement(element any) []paths.Path {
-	var in []paths.Path
-	for _, p := range n.ignored {
-		if p[0].Chooses(element) {
-			in = append(in, p[1:])
-		}
-	}
-	return in
+func inElement(ignored []paths.Path, element any) []paths.Path {
+	return inside(ignored, func(s paths.Step) bool { return s.Chooses(element) })
 }
 
 // desiredAs returns the index of the desired element that matches a live one. The live one has all its keys. The desired one may lack

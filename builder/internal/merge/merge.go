@@ -196,7 +196,7 @@ func (m *merger) unowned(n node, isMap bool) any {
 	switch {
 	case m.Fresh == nil, reflect.DeepEqual(n.live, n.fresh), m.Unique(n.at, n.fresh):
 		return n.live
-	case isMap && (freshIsMap && !hasMore(n.fresh, n.live) || len(n.ignored) > 0 || m.hasFixed(n.at)):
+	case isMap && (freshIsMap && !hasMore(n.fresh, n.live) || len(n.ignored) > 0 || paths.HasBelow(m.Fixed, n.at)):
 		return m.maps(n)
 	case len(n.ignored) > 0:
 		return n.live
@@ -214,15 +214,6 @@ func hasMore(one, other any) bool {
 		}
 	}
 	return false
-}
-
-// hasFixed reports whether a fixed field is in a value.
-func (m *merger) hasFixed(at fieldpath.Path) bool {
-	in := m.Fixed
-	for _, element := range at {
-		in = in.WithPrefix(element)
-	}
-	return !in.Empty()
 }
 
 func (m *merger) release(n node) {
@@ -245,7 +236,7 @@ func (m *merger) maps(n node) any {
 	chosen, alternatives, comesBack := false, false, false
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		c := n.child(fieldpath.PathElement{FieldName: &name})
-		c.ignored = n.inField(name)
+		c.ignored = inField(n.ignored, name)
 		if !c.metadata && len(n.at) > 0 {
 			came, another := c.isNew(), c.isAnotherText()
 			m.reshaped, chosen = m.reshaped || came, chosen || came || another
@@ -280,7 +271,7 @@ func (m *merger) withoutChoices(n node, out map[string]any) {
 	for name, value := range out {
 		c := n.child(fieldpath.PathElement{FieldName: &name})
 		text, isText := value.(string)
-		stays := m.Fixed.Has(c.at) || len(n.inField(name)) > 0
+		stays := m.Fixed.Has(c.at) || len(inField(n.ignored, name)) > 0
 		if isText && !stays && c.isUnmanaged() && c.fresh == text && !m.plain(name, text, fields(n.desired)) {
 			delete(out, name)
 			m.Stale = true
@@ -293,10 +284,15 @@ func (m *merger) plain(name string, value any, beside map[string]any) bool {
 }
 
 // inField returns the ignored paths that lead into a field.
-func (n node) inField(name string) []paths.Path {
+func inField(ignored []paths.Path, name string) []paths.Path {
+	return inside(ignored, func(s paths.Step) bool { return s.Name == name })
+}
+
+// inside returns the rest of each path whose first step leads into a part.
+func inside(ignored []paths.Path, leads func(paths.Step) bool) []paths.Path {
 	var in []paths.Path
-	for _, p := range n.ignored {
-		if p[0].Name == name {
+	for _, p := range ignored {
+		if len(p) > 0 && leads(p[0]) {
 			in = append(in, p[1:])
 		}
 	}

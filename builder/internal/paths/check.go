@@ -1,13 +1,13 @@
 package paths
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -24,13 +24,14 @@ func check(t reflect.Type, field reflect.StructField, p Path, place string) erro
 	}
 	step := p[0]
 	switch {
-	case isOneValue(t):
+	case payload.MarshalsItself(t):
 		return fmt.Errorf("goes into %s, which is one value", place)
 	case t.Kind() == reflect.Struct && step.Keys == nil:
-		inner, ok := fieldByName(t, step.Name)
+		index, ok := payload.FieldNamed(t, step.Name)
 		if !ok {
 			return fmt.Errorf("has no field: %s of %s is unknown", step.Name, orObject(place))
 		}
+		inner := t.FieldByIndex(index)
 		return check(inner.Type, inner, p[1:], strings.TrimPrefix(place+"."+step.Name, "."))
 	case t.Kind() == reflect.Map && step.Keys == nil:
 		return check(t.Elem(), reflect.StructField{}, p[1:], place+"["+step.Name+"]")
@@ -56,7 +57,7 @@ func checkKeys(list reflect.Type, field reflect.StructField, step Step, place st
 		return fmt.Errorf("chooses an element of %s, whose elements have no fields", place)
 	}
 	for _, key := range slices.Sorted(maps.Keys(step.Keys)) {
-		if _, ok := fieldByName(elem, key); !ok {
+		if _, ok := payload.FieldNamed(elem, key); !ok {
 			return fmt.Errorf("chooses an element of %s by %s, which is no field of it", place, key)
 		}
 	}
@@ -79,30 +80,6 @@ func orObject(place string) string {
 		return "the object"
 	}
 	return place
-}
-
-var marshalerType = reflect.TypeFor[json.Marshaler]()
-
-// isOneValue reports whether a type's JSON has another shape than its fields (a Quantity, a Time).
-func isOneValue(t reflect.Type) bool {
-	return t.Implements(marshalerType) || reflect.PointerTo(t).Implements(marshalerType)
-}
-
-// fieldByName finds a field by its name in JSON, also in embedded structs.
-func fieldByName(t reflect.Type, name string) (reflect.StructField, bool) {
-	for field := range t.Fields() {
-		tag, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		inline := tag == "" && (field.Anonymous || strings.Contains(options, "inline"))
-		if inline && field.Type.Kind() == reflect.Struct {
-			if found, ok := fieldByName(field.Type, name); ok {
-				return found, true
-			}
-		}
-		if field.IsExported() && !inline && tag != "-" && (tag == name || tag == "" && field.Name == name) {
-			return field, true
-		}
-	}
-	return reflect.StructField{}, false
 }
 
 // CheckIgnorable returns an error for a path to a field that every child needs.

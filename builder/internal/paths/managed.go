@@ -1,7 +1,9 @@
 package paths
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -60,39 +62,114 @@ func (s Step) is(element fieldpath.PathElement) bool {
 // At returns the value at a path of managed fields in an object as decoded from JSON.
 func At(value any, path fieldpath.Path) (any, bool) {
 	for _, step := range path {
-		switch {
-		case step.FieldName != nil:
-			fields, ok := value.(map[string]any)
+		if step.FieldName != nil {
+			fields, _ := value.(map[string]any)
+			field, ok := fields[*step.FieldName]
 			if !ok {
 				return nil, false
 			}
-			if value, ok = fields[*step.FieldName]; !ok {
-				return nil, false
-			}
-		case step.Key != nil:
-			list, _ := value.([]any)
-			i := slices.IndexFunc(list, func(element any) bool { return hasKey(element, step) })
-			if i < 0 {
-				return nil, false
-			}
-			value = list[i]
-		case step.Value != nil:
-			list, _ := value.([]any)
-			want := fmt.Sprint((*step.Value).Unstructured())
-			i := slices.IndexFunc(list, func(element any) bool { return fmt.Sprint(element) == want })
-			if i < 0 {
-				return nil, false
-			}
-			value = list[i]
-		default:
-			list, _ := value.([]any)
-			if step.Index == nil || *step.Index >= len(list) {
-				return nil, false
-			}
-			value = list[*step.Index]
+			value = field
+			continue
 		}
+		list, _ := value.([]any)
+		i := find(list, step)
+		if i < 0 {
+			return nil, false
+		}
+		value = list[i]
 	}
 	return value, true
+}
+
+// Same reports whether two objects have the same value, or none, at a path.
+func Same(a, b map[string]any, path fieldpath.Path) bool {
+	one, _ := At(a, path)
+	other, _ := At(b, path)
+	return reflect.DeepEqual(one, other)
+}
+
+// HasBelow reports whether a set has fields below a path.
+func HasBelow(set *fieldpath.Set, path fieldpath.Path) bool {
+	for _, step := range path {
+		set = set.WithPrefix(step)
+	}
+	return !set.Empty()
+}
+
+// RemoveSet removes the fields of a set from an object, except those with a kept field below them, as a server-side apply does with
+// fields that are no longer applied. It also removes the parents that become empty.
+func RemoveSet(object map[string]any, fields, kept *fieldpath.Set) {
+	var all []fieldpath.Path
+	for path := range fields.All() {
+		all = append(all, path.Copy())
+	}
+	// An element of a list must go before its key field.
+	slices.SortStableFunc(all, func(a, b fieldpath.Path) int { return cmp.Compare(len(a), len(b)) })
+	for _, path := range all {
+		if !HasBelow(kept, path) {
+			without(object, path)
+		}
+	}
+}
+
+// without returns a value without the field at a path, nil if nothing remains.
+func without(v any, path fieldpath.Path) any {
+	if len(path) == 0 {
+		return nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		name := path[0].FieldName
+		if name == nil || v[*name] == nil {
+			return v
+		}
+		if left := without(v[*name], path[1:]); left != nil {
+			v[*name] = left
+			return v
+		}
+		delete(v, *name)
+		if len(v) > 0 {
+			return v
+		}
+		return nil
+	case []any:
+		i := find(v, path[0])
+		if i < 0 {
+			return v
+		}
+		if left := without(v[i], path[1:]); left != nil {
+			v[i] = left
+			return v
+		}
+		if v = slices.Delete(v, i, i+1); len(v) > 0 {
+			return v
+		}
+		return nil
+	default:
+		return v
+	}
+}
+
+// find returns the index of the element of a list at a step, -1 if there is none.
+func find(list []any, step fieldpath.PathElement) int {
+	for i, element := range list {
+		if IsAt(element, i, step) {
+			return i
+		}
+	}
+	return -1
+}
+
+// IsAt reports whether the element of a list with an index is the one at a step.
+func IsAt(element any, index int, step fieldpath.PathElement) bool {
+	switch {
+	case step.Key != nil:
+		return hasKey(element, step)
+	case step.Value != nil:
+		return fmt.Sprint(element) == fmt.Sprint((*step.Value).Unstructured())
+	default:
+		return step.Index != nil && *step.Index == index
+	}
 }
 
 // hasKey reports whether an element of a list has the keys of a step. A missing part of a key belongs to the API server's defaults.

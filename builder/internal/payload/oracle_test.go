@@ -69,7 +69,7 @@ func dropUnsetFields(v reflect.Value, fields map[string]any) {
 		if !reached || !ok {
 			continue
 		}
-		if !marshalsItself(value.Type()) {
+		if !MarshalsItself(value.Type()) {
 			dropUnset(value, out)
 		}
 		if !IsKubernetes(v.Type()) && f.name != "kind" && f.name != "apiVersion" {
@@ -78,7 +78,7 @@ func dropUnsetFields(v reflect.Value, fields map[string]any) {
 		var unset bool
 		switch sub, isMap := out.(map[string]any); value.Kind() {
 		case reflect.Struct:
-			unset = value.IsZero() && marshalsItself(value.Type()) || isMap && len(sub) == 0 && value.Type() != labelSelectorType
+			unset = value.IsZero() && MarshalsItself(value.Type()) || isMap && len(sub) == 0 && value.Type() != labelSelectorType
 			if z, ok := reflect.TypeAssert[interface{ IsZero() bool }](value.Addr()); ok {
 				unset = unset || z.IsZero()
 			}

@@ -37,7 +37,7 @@ func Of(obj client.Object, gvk schema.GroupVersionKind) (map[string]any, error) 
 
 func fieldsOf(obj client.Object) (map[string]any, error) {
 	v := reflect.ValueOf(obj)
-	if _, untyped := obj.(*unstructured.Unstructured); untyped || marshalsItself(v.Type().Elem()) {
+	if _, untyped := obj.(*unstructured.Unstructured); untyped || MarshalsItself(v.Type().Elem()) {
 		out, err := viaJSON(v)
 		fields, ok := out.(map[string]any)
 		if err == nil && !ok {

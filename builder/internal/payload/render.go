@@ -23,7 +23,7 @@ func render(v reflect.Value) (any, error) {
 	case reflect.Invalid:
 		return nil, nil
 	}
-	if marshalsItself(v.Type()) {
+	if MarshalsItself(v.Type()) {
 		return renderValue(v)
 	}
 	switch v.Kind() {
@@ -36,7 +36,7 @@ func render(v reflect.Value) (any, error) {
 		if v.IsNil() {
 			return nil, nil
 		}
-		if v.Type().Elem().Kind() == reflect.Uint8 && !marshalsItself(v.Type().Elem()) {
+		if v.Type().Elem().Kind() == reflect.Uint8 && !MarshalsItself(v.Type().Elem()) {
 			return base64.StdEncoding.EncodeToString(v.Bytes()), nil
 		}
 		return renderList(v)

@@ -88,6 +88,16 @@ func dominant(all []field) []field {
 	return kept
 }
 
+// FieldNamed returns the index of a struct's field by its name in JSON, false if encoding/json knows none.
+func FieldNamed(t reflect.Type, name string) (index []int, ok bool) {
+	for _, f := range fieldsOfType(t) {
+		if f.name == name {
+			return f.index, true
+		}
+	}
+	return nil, false
+}
+
 // IsKubernetes reports whether a type is one of Kubernetes' own, which its API server decodes into the same Go type.
 func IsKubernetes(t reflect.Type) bool { return strings.HasPrefix(t.PkgPath(), "k8s.io/") }
 
@@ -102,8 +112,8 @@ var (
 
 var marshalers sync.Map // reflect.Type -> bool
 
-// marshalsItself reports whether a type's JSON has another shape than its fields (a Quantity, a Time).
-func marshalsItself(t reflect.Type) bool {
+// MarshalsItself reports whether a type's JSON has another shape than its fields (a Quantity, a Time).
+func MarshalsItself(t reflect.Type) bool {
 	if known, ok := marshalers.Load(t); ok {
 		return known.(bool)
 	}

@@ -8,7 +8,7 @@ import "reflect"
 func isUnset(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Struct:
-		return marshalsItself(v.Type()) && (v.IsZero() || saysZero(v)) // other structs are empty if their fields are
+		return MarshalsItself(v.Type()) && (v.IsZero() || saysZero(v)) // other structs are empty if their fields are
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
 	default:

@@ -9,6 +9,7 @@
 //	run.go       Run: read the revision history, then advance; which changes of a phase are made, and which wait
 //	record.go    the records of a roll-out's start, completion and rollback in ControllerRevisions
 //	rollback.go  the deadline of a phase, and the rollback to the last completed revision
+//	job_run.go   the Job of a RunOnce child's value
 //	run_once.go  Jobs that run once for each value, and the record of the values that have run
 //
 // Package builder/rollout has the options and the state, which are public. Package revision has the recorded values, and package stuck

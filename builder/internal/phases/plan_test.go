@@ -11,7 +11,6 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct {
 		options rollout.Options
 		timeout time.Duration

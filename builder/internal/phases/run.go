@@ -14,7 +14,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -72,7 +71,7 @@ func (p *pass) advance(ctx context.Context) error {
 	var err error
 	if unordered {
 		var ready bool
-		ready, err = p.applyPhase(ctx, pointers(p.Children), false)
+		ready, err = p.applyEach(ctx, len(p.Children), func(i int) (Comparison, bool, error) { return p.decide(ctx, &p.Children[i], false) })
 		blocked = p.Blocked != nil || !ready
 	} else {
 		blocked, err = p.applyInOrder(ctx)
@@ -200,7 +199,7 @@ func (p *pass) childBefore(key store.Key) *revision.Child {
 // snapshotBefore returns the data of the last completed revision. It is empty if the builder didn't write them.
 func (p *pass) snapshotBefore() *revision.Snapshot {
 	if p.snapshot == nil {
-		s, reason := p.last.Restorable(Identity(p.Controller, p.Owner), wellknown.AnnotationDigest)
+		s, reason := p.last.Restorable(Identity(p.Controller, p.Owner))
 		p.snapshot, p.unrestorable = &s, reason
 	}
 	return p.snapshot
@@ -251,12 +250,4 @@ func (p *pass) unblock(ctx context.Context, back bool) error {
 		}
 	}
 	return nil
-}
-
-func pointers(children []Child) []*Child {
-	all := make([]*Child, len(children))
-	for i := range children {
-		all[i] = &children[i]
-	}
-	return all
 }

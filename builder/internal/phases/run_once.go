@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -22,26 +21,6 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
-
-// JobRun is one run of a RunOnce child: its Job runs for one value.
-type JobRun struct {
-	Child string // the name of the child, as given
-	Value string
-	ID    string // of child and value
-	TTL   *int32 // the Job gets it after its success is recorded
-}
-
-// Shown returns the value, shortened, for people and for the record. The ID identifies the whole value.
-func (r *JobRun) Shown() string { return text.Shorten(r.Value, 64) }
-
-// Line returns the run's line in the hash of a revision.
-func (r *JobRun) Line(job store.Key) string { return revision.RunLine(job, "run "+r.ID) }
-
-// Hash returns a hash that distinguishes the run from others of its child in the memory of an engine.
-func (r *JobRun) Hash() (uint64, bool) {
-	n, err := strconv.ParseUint(r.ID, 16, 64)
-	return n, err == nil
-}
 
 // decideRun decides whether to create a RunOnce Job: not if its success is recorded. The order ensures that it runs once. A success is
 // recorded before a later phase is written, and a Job is created only if the API server, not just the cache, has no record of the

@@ -241,7 +241,6 @@ func TestWhatIsNotReadyInTimeIsReported(t *testing.T) {
 }
 
 func TestChildrenOfAPausedPhase(t *testing.T) {
-	t.Parallel()
 	before := &revision.Child{Digest: "old", Payload: []byte("{}")}
 	for name, c := range map[string]struct {
 		desired, observed string

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -135,16 +134,10 @@ func (p *Plan) checkEvents() error {
 		case len(ev.Reason) > maxReason:
 			errs = append(errs, fmt.Errorf("%w: Plan.Events: the reason %.32q... has %d characters; the API server takes at most %d",
 				failure.ErrMisuse, ev.Reason, len(ev.Reason), maxReason))
-		case isNilPointer(ev.Related):
+		case ev.Related != nil && kinds.IsNil(ev.Related):
 			errs = append(errs, fmt.Errorf("%w: Plan.Events: %s is about a nil %T; leave Related empty or give an object",
 				failure.ErrMisuse, ev.Reason, ev.Related))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// isNilPointer reports whether an object is a nil pointer.
-func isNilPointer(obj runtime.Object) bool {
-	v := reflect.ValueOf(obj)
-	return v.IsValid() && v.Kind() == reflect.Pointer && v.IsNil()
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -61,13 +62,27 @@ func Existing(owner client.Object, children []Child, observed iter.Seq[client.Ob
 	})
 }
 
-// Differ reports whether two calls of a plan returned different children.
-func Differ(owner client.Object, first, second []Child) bool {
-	return len(differences(owner, first, second)) > 0
+// CheckRepeated returns an error for a child that has another value each time that the plan is called. first are the children of the first
+// call; again calls the plan for a later time, and returns false if it fails. A plan without such a child is called once more.
+func CheckRepeated(owner client.Object, first []Child, again func(after time.Duration) ([]Child, bool)) error {
+	later, ok := again(time.Second)
+	if !ok || len(differences(owner, first, later)) == 0 {
+		return nil
+	}
+	// Something differs: because of the time, which it may, but not each second; or in any case.
+	second, ok := again(0)
+	evenLater, okLater := again(2 * time.Second)
+	if !ok || !okLater {
+		return nil
+	}
+	if err := repeated(owner, first, second); err != nil {
+		return err
+	}
+	return timeless(owner, first, later, evenLater)
 }
 
-// Repeated returns an error for a child that a second call of the plan, with the same arguments, returned otherwise.
-func Repeated(owner client.Object, first, second []Child) error {
+// repeated returns an error for a child that a second call of the plan, with the same arguments, returned otherwise.
+func repeated(owner client.Object, first, second []Child) error {
 	found := differences(owner, first, second)
 	for _, id := range sorted(found) {
 		return fmt.Errorf("%w: the plan isn't pure: called again with the same arguments, %s %s; let it depend on nothing but the owner and the "+
@@ -77,8 +92,8 @@ func Repeated(owner client.Object, first, second []Child) error {
 	return nil
 }
 
-// Timeless returns an error for a child that has another value each second, by the calls of the plan for three times.
-func Timeless(owner client.Object, now, later, evenLater []Child) error {
+// timeless returns an error for a child that has another value each second, by the calls of the plan for three times.
+func timeless(owner client.Object, now, later, evenLater []Child) error {
 	before, after := differences(owner, now, later), differences(owner, later, evenLater)
 	for _, id := range sorted(after) {
 		if before[id] == after[id] && after[id] != onlyOnce { // a child may come with its time

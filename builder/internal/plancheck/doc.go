@@ -4,7 +4,7 @@
 //	Asked     the kinds that the plan reads          kinds that are never found, because the operator doesn't declare them
 //	Plan      the fields of a plan, as values        negative times, a status of another object, events that no API server takes
 //	Guard     owner and observed objects, before     objects that the plan has changed, although they are shared with the cache
-//	Repeated  the children of several calls          children that depend on more than the arguments, or contain the time
+//	CheckRepeated    the children of several calls   children that depend on more than the arguments, or contain the time
 //	CheckIdentities  the children, in tests          a missing name, another namespace, the same child twice
 //
 // Each returns errors that are ErrMisuse and name the object, the field, and the line to add to the operator. The application of a

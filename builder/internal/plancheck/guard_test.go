@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -181,8 +182,11 @@ func TestExistingChildrenAreRepeated(t *testing.T) {
 	observed := func(yield func(client.Object) bool) { yield(deployment("web")) }
 	first := Existing(owner, []Child{existing, fresh}, observed)
 	require.Equal(t, []Child{existing}, first)
-	require.NoError(t, Repeated(owner, first, Existing(owner, []Child{existing, {Object: deployment("password-2")}}, observed)))
+	calledAgain := func(children ...Child) error {
+		return CheckRepeated(owner, first, func(time.Duration) ([]Child, bool) { return Existing(owner, children, observed), true })
+	}
+	require.NoError(t, calledAgain(existing, Child{Object: deployment("password-2")}))
 	changed := Child{Object: deployment("web")}
 	changed.Object.SetLabels(map[string]string{"at": "noon"})
-	require.ErrorContains(t, Repeated(owner, first, Existing(owner, []Child{changed}, observed)), "the plan isn't pure")
+	require.ErrorContains(t, calledAgain(changed), "the plan isn't pure")
 }

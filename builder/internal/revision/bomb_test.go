@@ -50,7 +50,7 @@ func TestARevisionCostsBoundedMemory(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			_, reason := revision.Restorable("owner", "digest")
+			_, reason := revision.Restorable("owner")
 			runtime.ReadMemStats(&after)
 			assert.NotEmpty(t, reason)
 			assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(160))
@@ -70,7 +70,7 @@ func FuzzRestorable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data, record string) {
 		revision := madeUp(data)
 		revision.Object.Annotations = map[string]string{wellknown.AnnotationRollout: record, wellknown.AnnotationRunOnce: record}
-		s, reason := revision.Restorable("owner", "digest")
+		s, reason := revision.Restorable("owner")
 		if reason == "" {
 			lines := append([]string{}, s.Runs...)
 			for i := range s.Children {

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/rollout"
@@ -54,17 +55,10 @@ func (r Record) Reach(phase string, phases []string, now *metav1.Time) (Record, 
 }
 
 // Started returns when the roll-out began; zero if that isn't recorded.
-func (r Record) Started() time.Time { return timeOf(r.StartedAt) }
+func (r Record) Started() time.Time { return ptr.Deref(r.StartedAt, metav1.Time{}).Time }
 
 // Finished returns when the roll-out was completed or rolled back; zero before.
-func (r Record) Finished() time.Time { return timeOf(r.FinishedAt) }
-
-func timeOf(t *metav1.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.Time
-}
+func (r Record) Finished() time.Time { return ptr.Deref(r.FinishedAt, metav1.Time{}).Time }
 
 // Revision is a ControllerRevision with its record. The cache shares the object: read only.
 type Revision struct {
@@ -168,41 +162,29 @@ func hashIn(name string) string { return name[strings.LastIndexByte(name, '-')+1
 
 // StatusOf returns the state of the roll-out that ControllerRevisions record, and false if none was ever completed.
 func StatusOf(revisions []*appsv1.ControllerRevision) (rollout.Status, bool) {
-	var before, last, newest *appsv1.ControllerRevision
-	var current Record // of newest
+	var all, completed History
 	for _, rev := range revisions {
 		var record Record
-		if json.Unmarshal([]byte(rev.Annotations[wellknown.AnnotationRollout]), &record) != nil {
-			continue // not of a roll-out
-		}
-		if record.State == rollout.Completed {
-			before, last = newestTwo(before, last, rev)
-		}
-		if newest == nil || newest.Revision < rev.Revision {
-			newest, current = rev, record
+		if json.Unmarshal([]byte(rev.Annotations[wellknown.AnnotationRollout]), &record) == nil { // otherwise it isn't of a roll-out
+			all = append(all, &Revision{rev, record})
 		}
 	}
-	if last == nil {
+	all = HistoryOf(all)
+	for _, rev := range all {
+		if rev.State() == rollout.Completed {
+			completed = append(completed, rev)
+		}
+	}
+	if len(completed) == 0 {
 		return rollout.Status{}, false
 	}
+	newest := all[len(all)-1]
 	s := rollout.Status{
-		State: current.State, From: last.Name, To: newest.Name, Phase: current.Phase, Message: current.Message,
-		StartedAt: current.Started(), FinishedAt: current.Finished(),
+		State: newest.State(), From: completed[len(completed)-1].Name(), To: newest.Name(), Phase: newest.Record.Phase,
+		Message: newest.Record.Message, StartedAt: newest.Record.Started(), FinishedAt: newest.Record.Finished(),
 	}
-	if before != nil {
-		s.Before = before.Name
+	if len(completed) > 1 {
+		s.Before = completed[len(completed)-2].Name()
 	}
 	return s, true
-}
-
-// newestTwo returns the two newest of three revisions, of which last is newer than before; nil is none.
-func newestTwo(before, last, rev *appsv1.ControllerRevision) (*appsv1.ControllerRevision, *appsv1.ControllerRevision) {
-	switch {
-	case last == nil || last.Revision < rev.Revision:
-		return last, rev
-	case before == nil || before.Revision < rev.Revision:
-		return rev, last
-	default:
-		return before, last
-	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -232,25 +233,24 @@ func (c *Child) Restore(into client.Object) (fields map[string]any, err error) {
 	return fields, nil
 }
 
-// Restorable returns the snapshot of a revision, or an empty one and the reason why it can't be restored. digestAnnotation is the
-// annotation that has a child's digest.
-func (r *Revision) Restorable(identity, digestAnnotation string) (s Snapshot, reason string) {
+// Restorable returns the snapshot of a revision, or an empty one and the reason why it can't be restored.
+func (r *Revision) Restorable(identity string) (s Snapshot, reason string) {
 	s, err := ReadSnapshot(r.Object.Data.Raw)
 	switch {
 	case err == nil && s.Omitted:
 		return Snapshot{}, "the last completed revision was too large to be kept"
-	case err != nil || !s.matches(identity, hashIn(r.Name()), digestAnnotation):
+	case err != nil || !s.matches(identity, hashIn(r.Name())):
 		return Snapshot{}, "ControllerRevision " + r.Name() + " was changed: its data doesn't fit the hash in its name"
 	}
 	return s, ""
 }
 
 // matches reports whether a snapshot has a hash. The first values of ignored fields are not part of the hash.
-func (s *Snapshot) matches(identity, hash, digestAnnotation string) bool {
+func (s *Snapshot) matches(identity, hash string) bool {
 	lines := slices.Clone(s.Runs)
 	for i := range s.Children {
 		c := &s.Children[i]
-		if !c.isIntact(digestAnnotation) || !slices.Contains(s.Phases, c.Phase) {
+		if !c.isIntact() || !slices.Contains(s.Phases, c.Phase) {
 			return false
 		}
 		lines = append(lines, c.Line())
@@ -259,7 +259,7 @@ func (s *Snapshot) matches(identity, hash, digestAnnotation string) bool {
 }
 
 // isIntact reports whether the payload of a child has its digest.
-func (c *Child) isIntact(digestAnnotation string) bool {
+func (c *Child) isIntact() bool {
 	if c.Payload == nil {
 		return c.IsSecret()
 	}
@@ -274,7 +274,7 @@ func (c *Child) isIntact(digestAnnotation string) bool {
 		}
 		path.Remove(fields)
 	}
-	unstructured.RemoveNestedField(fields, "metadata", "annotations", digestAnnotation)
+	unstructured.RemoveNestedField(fields, "metadata", "annotations", wellknown.AnnotationDigest)
 	if digest, err := payload.Digest(fields); err == nil && digest == c.Digest {
 		return true
 	}

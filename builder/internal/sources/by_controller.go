@@ -122,6 +122,19 @@ func (b *ByController) of(k kinds.Kind) (index, bool) {
 	return i, ok
 }
 
+// AwaitSync waits until the informer of a kind has all objects, or the context ends.
+func (b *ByController) AwaitSync(ctx context.Context, k kinds.Kind) error {
+	i, _ := b.of(k)
+	return i.awaitSync(ctx)
+}
+
+func (i index) awaitSync(ctx context.Context) error {
+	if i.informer == nil || i.informer.HasSynced() {
+		return nil
+	}
+	return i.await(ctx)
+}
+
 // List returns the objects of a kind that a controller has, in a namespace if that isn't empty. Without an informer it reads them from
 // a client.
 func (b *ByController) List(
@@ -138,10 +151,8 @@ func (b *ByController) List(
 			return ref != nil && ref.UID == controller
 		}, options...)
 	}
-	if !i.informer.HasSynced() {
-		if err := i.await(ctx); err != nil {
-			return nil, err
-		}
+	if err := i.awaitSync(ctx); err != nil {
+		return nil, err
 	}
 	found, err := i.informer.GetIndexer().ByIndex(b.field, string(controller))
 	if err != nil {

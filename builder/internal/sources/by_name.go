@@ -49,9 +49,10 @@ func NewByName(live Reader, now func() time.Time, named ...NamedKind) *ByName {
 // Kinds returns the kinds.
 func (n *ByName) Kinds() []NamedKind { return n.kinds }
 
-// Observe calls add with each child that an owner has under the names. It returns the time until a remembered child must be read
-// again; 0 if it has read all of them.
-func (n *ByName) Observe(ctx context.Context, owner client.Object, add func(store.Key, client.Object)) (again time.Duration, err error) {
+// Observe adds the children that the owner has under the names. It returns the time until a remembered child must be read again; 0 if it
+// has read all of them.
+func (n *ByName) Observe(ctx context.Context, children *Children) (again time.Duration, err error) {
+	owner := children.Owner
 	for _, k := range n.kinds {
 		for _, name := range k.Names(owner) {
 			if name == "" {
@@ -66,9 +67,12 @@ func (n *ByName) Observe(ctx context.Context, owner client.Object, add func(stor
 				again = left
 			}
 			if found != nil {
-				add(key, found)
+				children.ByKey[key] = found
 			}
 		}
+	}
+	for _, k := range n.kinds {
+		children.note(k.Kind)
 	}
 	return again, nil
 }

@@ -8,9 +8,9 @@
 //	ObservedByAll  all objects of the kind                     nodes
 //
 // The children themselves are no Source: Owns of controller-runtime maps their events to owners, and [CrossNamespaceOwner] those of
-// cross-namespace children. [ByController] finds them in an informer's index, [ByName] reads them one by one, for a kind that no role
-// should list, and [CrossNamespace] finds those beyond the owner's namespace. [OwnerChanged] is the predicate that selects the events of
-// an owner.
+// cross-namespace children. [Children] are those of one owner in one pass. [ByController] finds them in an informer's index, [ByName] reads
+// them one by one, for a kind that no role should list, and [CrossNamespace] finds those beyond the owner's namespace. [OwnerChanged] is
+// the predicate that selects the events of an owner.
 //
 // Invariants: nothing here writes to the cluster. Objects come from the cache without copies and must not be changed. An owner that an
 // event doesn't wake sees the change at its next pass, so that a lost or narrowed event costs time and never correctness. With

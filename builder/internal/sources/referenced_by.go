@@ -26,7 +26,7 @@ func ReferencedBy(w Watch, names func(owner client.Object) []string, throttle *T
 }
 
 func (s *referencedBy) Index(ctx context.Context, indexer client.FieldIndexer) error {
-	if err := indexer.IndexField(ctx, s.AnOwner, s.Field, s.names); err != nil {
+	if err := indexer.IndexField(ctx, s.AnOwner, s.Field, logged(s.names)); err != nil {
 		return fmt.Errorf("index owners by the names of %s: %w", s.Kind.GVK.GroupKind(), err)
 	}
 	return nil
@@ -45,8 +45,12 @@ func (s *referencedBy) handlerOf(owners handler.MapFunc) handler.EventHandler {
 }
 
 func (s *referencedBy) Observe(ctx context.Context, owner client.Object, _ map[store.Key]client.Object) ([]client.Object, error) {
+	names, err := namesOf(s.names, owner)
+	if err != nil {
+		return nil, err
+	}
 	var objs []client.Object
-	for _, name := range sortedNames(s.names(owner)) {
+	for _, name := range sortedNames(names) {
 		at, err := s.nameIn(s.Kind, owner.GetNamespace(), name)
 		if err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ type referencing struct {
 
 // Referencing returns the source of objects that name owners in their own namespace. names returns the names of these owners.
 func Referencing(w Watch, names func(obj client.Object) []string) Source {
-	return &referencing{Watch: w, names: names}
+	return &referencing{Watch: w, names: logged(names)}
 }
 
 func (s *referencing) Index(ctx context.Context, indexer client.FieldIndexer) error {

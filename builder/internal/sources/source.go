@@ -47,10 +47,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // handler returns a handler that enqueues the owners that an event concerns. The function all enqueues those that read the object.
 func (c Concerns) handler(all func(ctx context.Context, q queue, obj client.Object)) handler.EventHandler {
 	enqueue := func(ctx context.Context, q queue, obj, before, after client.Object) {
-		concernsAll, names := true, []types.NamespacedName(nil)
-		if c != nil {
-			concernsAll, names = c(before, after)
-		}
+		concernsAll, names := c.call(before, after)
 		if concernsAll {
 			all(ctx, q, obj)
 		}

@@ -58,12 +58,6 @@ func (f Failure) Report(conditions *[]metav1.Condition, before []metav1.Conditio
 	}
 }
 
-// HasReport reports whether conditions have a failure that an earlier pass has reported.
-func HasReport(conditions []metav1.Condition) bool {
-	return isReport(meta.FindStatusCondition(conditions, events.ConditionReady)) ||
-		isReport(meta.FindStatusCondition(conditions, events.ConditionStalled))
-}
-
 // RemoveReport removes the conditions that an earlier pass has reported and the plan has left unchanged.
 func RemoveReport(conditions *[]metav1.Condition) {
 	remove(conditions, events.ConditionStalled)

@@ -1,7 +1,7 @@
 // Package status has what the builder writes into an owner's status: the standard conditions, and the patch between two statuses.
 //
 // The conditions are set in a list, from either the [Outcome] of a pass whose plan has Report, or a [Failure] that overrides the plan's
-// own conditions. [Patch] takes the owner before and after that.
+// own conditions. [Patch] takes the owner before and after that, and so does [Diff], for people.
 //
 // Invariants:
 //

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/mergepatch"
 )
 
 // Of returns an object's status.
@@ -48,7 +51,7 @@ func Patch(resourceVersion string, before, after client.Object) ([]byte, error) 
 	if err := errors.Join(errOld, errPlanned); err != nil {
 		return nil, err
 	}
-	patch := mergepatch.Between(old, planned)
+	patch := delta.MergePatch(old, planned)
 	if len(patch) == 0 {
 		return nil, nil
 	}
@@ -68,4 +71,26 @@ func Fields(obj client.Object) (map[string]any, error) {
 	}
 	var fields map[string]any
 	return fields, utiljson.Unmarshal(text, &fields)
+}
+
+// Diff returns the fields in which two statuses differ, without times that replace times and without the transition times of conditions:
+// they follow from the other fields, or say that nothing else has changed.
+func Diff(before, after client.Object) ([]delta.Change, error) {
+	was, errWas := Fields(before)
+	is, errIs := Fields(after)
+	if err := errors.Join(errWas, errIs); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(delta.Between(was, is), func(c delta.Change) bool {
+		return isTime(c.Old) && isTime(c.New) || strings.HasSuffix(c.Path, "].lastTransitionTime")
+	}), nil
+}
+
+func isTime(value any) bool {
+	text, ok := value.(string)
+	if !ok {
+		return false
+	}
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
 }

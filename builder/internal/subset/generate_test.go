@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/armature-dev/armature/builder/internal/payload"
 )
 
 // generator makes objects of few values, so that two of them often meet, and changes them as servers and people do.
@@ -121,7 +123,7 @@ func (g *generator) giveKey(e, list reflect.Value, key string) bool {
 		for part.Kind() == reflect.Pointer {
 			part = part.Elem()
 		}
-		index, ok := fieldByJSONName(part.Type(), key)
+		index, ok := payload.FieldNamed(part.Type(), key)
 		if !ok {
 			return false
 		}

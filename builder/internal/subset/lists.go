@@ -3,7 +3,6 @@ package subset
 import (
 	"cmp"
 	"reflect"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -116,12 +115,13 @@ func sameKey(a, b reflect.Value, key string) bool {
 	if a.Kind() != reflect.Struct {
 		return true
 	}
-	field, ok := fieldByJSONName(a.Type(), key)
+	field, ok := payload.FieldNamed(a.Type(), key)
 	if !ok {
 		return false
 	}
-	x, y := a.FieldByIndex(field), b.FieldByIndex(field)
-	return x.Comparable() && x.Equal(y) && sameSecondKey(a, b)
+	x, err := a.FieldByIndexErr(field)
+	y, otherErr := b.FieldByIndexErr(field)
+	return err == nil && otherErr == nil && x.Comparable() && x.Equal(y) && sameSecondKey(a, b)
 }
 
 // secondKey is the second field of a compound key, of which a tag names the first only.
@@ -143,20 +143,4 @@ func sameSecondKey(a, b reflect.Value) bool {
 	}
 	x, y := a.FieldByName(second.field).String(), b.FieldByName(second.field).String()
 	return cmp.Or(x, second.otherwise) == cmp.Or(y, second.otherwise)
-}
-
-// fieldByJSONName finds the field of a merge key, which is among a struct's first or in an embedded struct.
-func fieldByJSONName(t reflect.Type, name string) ([]int, bool) {
-	for field := range t.Fields() {
-		jsonName, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if jsonName == name {
-			return field.Index, true
-		}
-		if field.Anonymous && jsonName == "" && field.Type.Kind() == reflect.Struct {
-			if index, ok := fieldByJSONName(field.Type, name); ok {
-				return append(append([]int{}, field.Index...), index...), true
-			}
-		}
-	}
-	return nil, false
 }

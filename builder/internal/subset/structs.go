@@ -1,7 +1,6 @@
 package subset
 
 import (
-	"encoding/json"
 	"reflect"
 	"strings"
 	"sync"
@@ -48,13 +47,11 @@ func isTypeMeta(of reflect.Type, field reflect.StructField) bool {
 
 var typeMetaType = reflect.TypeFor[metav1.TypeMeta]()
 
-var marshalerType = reflect.TypeFor[json.Marshaler]()
-
 func newInfo(t reflect.Type) *structInfo {
 	if equal, ok := values[t]; ok {
 		return &structInfo{equal: equal, emptyIsSet: t == labelSelectorType}
 	}
-	if t.Implements(marshalerType) || reflect.PointerTo(t).Implements(marshalerType) {
+	if payload.MarshalsItself(t) {
 		return &structInfo{equal: equalJSON}
 	}
 	info := &structInfo{}

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -31,4 +32,23 @@ func List[T any](prefix string, things []T, name func(T) string) string {
 		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return prefix + strings.Join(parts, "; ")
+}
+
+// Few returns the first n texts of a list, and the number of the others.
+func Few(list []string, n int) []string {
+	if len(list) <= n {
+		return list
+	}
+	return append(list[:n:n], fmt.Sprintf("and %d more", len(list)-n))
+}
+
+// JSON returns a value as JSON in one line, without escapes for HTML. A value that JSON can't express is in Go's form.
+func JSON(value any) string {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
 }

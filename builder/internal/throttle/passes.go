@@ -58,9 +58,6 @@ func (p *Passes) Note(owner types.NamespacedName, plan time.Duration, changed bo
 }
 
 func newCache[K comparable, V any]() *lru.Cache[K, V] {
-	c, err := lru.New[K, V](maxOwners)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
+	c, _ := lru.New[K, V](maxOwners) // fails only for a size below 1
 	return c
 }

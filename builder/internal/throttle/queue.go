@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 
 // Queue is a work queue in which namespaces take turns: an owner waits for the other owners of its own namespace, and for at most one
 // pass of each other namespace. As in controller-runtime's own queue, requests with a negative priority, which are the unchanged
-// owners at a start, come after all others.
+// owners at a start, come after all others; but each eighth pass is one of theirs, so that a namespace with ever new changes doesn't keep
+// them from theirs.
 type Queue struct {
 	workqueue.TypedRateLimitingInterface[reconcile.Request]
 	turns *turns
@@ -81,7 +83,11 @@ type turns struct {
 	popped     map[reconcile.Request]int // priorities of popped requests
 	queued     map[reconcile.Request]*line
 	soon, late line
+	overtaken  int // requests popped from soon since the last one from late
 }
+
+// mostOvertaken is how many urgent requests overtake a less urgent one.
+const mostOvertaken = 7
 
 // line has the queued requests of one urgency.
 type line struct {
@@ -148,13 +154,20 @@ func (t *turns) Len() int {
 func (t *turns) Pop() reconcile.Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, l := range []*line{&t.soon, &t.late} {
+	order := []*line{&t.soon, &t.late}
+	if t.overtaken >= mostOvertaken {
+		slices.Reverse(order)
+	}
+	for _, l := range order {
 		for len(l.next) > 0 {
 			r := l.pop()
 			if t.queued[r] != l {
 				continue // its priority has risen
 			}
 			delete(t.queued, r)
+			if t.overtaken++; l == &t.late {
+				t.overtaken = 0
+			}
 			if priority, ok := t.asked[r]; ok {
 				t.popped[r] = priority
 				delete(t.asked, r)

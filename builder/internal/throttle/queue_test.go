@@ -1,6 +1,8 @@
 package throttle
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -76,6 +78,34 @@ func TestWhatIsLessUrgentComesLast(t *testing.T) {
 	assert.Empty(t, q.turns.popped)
 	assert.Empty(t, q.turns.soon.of)
 	assert.Empty(t, q.turns.late.of)
+}
+
+// New requests of one namespace, however many, don't keep the less urgent ones of another from their passes.
+func TestWhatIsLessUrgentComesAtLast(t *testing.T) {
+	q := newQueueFor(t)
+	q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, request("quiet", "0"), request("quiet", "1"))
+	var at []int
+	for i := range 30 {
+		q.Add(request("busy", fmt.Sprint(i)))
+		q.Add(request("busy", fmt.Sprint("more", i)))
+		r, _ := q.Get()
+		if r.Namespace == "quiet" {
+			at = append(at, i)
+		}
+		q.Done(r)
+	}
+	assert.Equal(t, []int{7, 15}, at)
+}
+
+// What follows an owner's first pass is as urgent as all else, whatever the first one was.
+func TestLaterPassesAreAsUrgent(t *testing.T) {
+	failed := errors.New("failed")
+	r := AfterFirst(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+		return reconcile.Result{RequeueAfter: time.Hour}, failed
+	}))
+	res, err := r.Reconcile(t.Context(), request("a", "b"))
+	assert.Equal(t, reconcile.Result{RequeueAfter: time.Hour, Priority: ptr.To(0)}, res)
+	assert.Equal(t, failed, err)
 }
 
 func TestFairQueueWaits(t *testing.T) {

@@ -63,6 +63,27 @@ func (m Mark) Set(conditions *[]metav1.Condition, generation int64, now time.Tim
 	})
 }
 
+// Event returns the event about an owner that begins to wait, begins its turn, ends it, or halts the roll-out; false if nothing has
+// changed.
+func (m Mark) Event(was Mark) (events.Event, bool) {
+	if m.Reason == was.Reason && m.ID == was.ID {
+		return events.Event{}, false
+	}
+	switch m.Reason {
+	case events.ReasonWaitingForTurn:
+		return events.Normal(m.Reason, "a new build of the operator disrupts this object: "+m.Why+
+			"; it waits for its turn in the roll-out "+m.ID), true
+	case events.ReasonReleasing:
+		return events.Normal(m.Reason, "its turn in the roll-out "+m.ID+" begins"), true
+	case events.ReasonReleased:
+		return events.Normal(m.Reason, "ready after its turn in the roll-out "+m.ID), true
+	case events.ReasonRolloutHalted:
+		return events.Warning(m.Reason, "other objects wait in the roll-out "+m.ID+": "+m.Why), true
+	default:
+		return events.Event{}, false
+	}
+}
+
 // IsInTurn reports whether the owner is in its turn.
 func (m Mark) IsInTurn() bool {
 	return m.Reason == events.ReasonReleasing || m.Reason == events.ReasonRolloutHalted

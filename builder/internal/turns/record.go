@@ -82,18 +82,15 @@ func ReadRecord(from *corev1.ConfigMap) (Record, error) {
 	}
 }
 
-// recordStore reads and writes the record of one operator.
-type recordStore struct {
-	live     client.Reader
-	client   client.Client
-	key      types.NamespacedName
-	operator string
+// recordKey returns the name of the ConfigMap with the operator's record.
+func (t *Turns) recordKey() types.NamespacedName {
+	return types.NamespacedName{Namespace: t.Namespace, Name: t.Prefix + "-" + t.operator.Name}
 }
 
-// read returns the record, and the ConfigMap that has it. Both are nil if there is none.
-func (s recordStore) read(ctx context.Context) (*Record, *corev1.ConfigMap, error) {
+// readRecord returns the record, and the ConfigMap that has it. Both are nil if there is none.
+func (t *Turns) readRecord(ctx context.Context) (*Record, *corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
-	if err := s.live.Get(ctx, s.key, found); err != nil {
+	if err := t.operator.Live.Get(ctx, t.recordKey(), found); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, nil, nil
 		}
@@ -103,20 +100,21 @@ func (s recordStore) read(ctx context.Context) (*Record, *corev1.ConfigMap, erro
 	return &r, found, err
 }
 
-// write stores the record in the ConfigMap as it was read; nil if there was none. Another writer's change is a conflict.
-func (s recordStore) write(ctx context.Context, r Record, found *corev1.ConfigMap) error {
+// writeRecord stores the record in the ConfigMap as it was read; nil if there was none. Another writer's change is a conflict.
+func (t *Turns) writeRecord(ctx context.Context, r Record, found *corev1.ConfigMap) error {
 	var err error
 	if found == nil {
+		key := t.recordKey()
 		found = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.key.Namespace, Name: s.key.Name,
-			Labels: map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy, wellknown.LabelReleases: s.operator},
+			Namespace: key.Namespace, Name: key.Name,
+			Labels: map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy, wellknown.LabelReleases: t.operator.Name},
 		}}
 		r.Write(found)
-		err = s.client.Create(ctx, found, client.DisableReadYourWritesConsistency)
+		err = t.operator.Client.Create(ctx, found, client.DisableReadYourWritesConsistency)
 	} else {
 		found = found.DeepCopy()
 		r.Write(found)
-		err = s.client.Update(ctx, found, client.DisableReadYourWritesConsistency)
+		err = t.operator.Client.Update(ctx, found, client.DisableReadYourWritesConsistency)
 	}
 	if err != nil {
 		return fmt.Errorf("write the record of the roll-out: %w", err)

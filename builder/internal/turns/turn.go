@@ -39,8 +39,8 @@ func (t *Turns) Take(
 		return nil, t.Settle(ctx, client.ObjectKeyFromObject(owner))
 	}
 	standing := t.standing(owner)
-	if standing == free {
-		return nil, nil
+	if standing == free { // also after a lost reply to the write of its mark, and a successor of the same name
+		return nil, t.Settle(ctx, client.ObjectKeyFromObject(owner))
 	}
 	mark := MarkOf(t.operator.Conditions(owner))
 	is := Mark{ID: t.id(), Since: mark.Since}

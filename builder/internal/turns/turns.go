@@ -56,7 +56,6 @@ const (
 type Turns struct {
 	Settings
 	operator Operator
-	records  recordStore
 
 	complete atomic.Bool // nothing is held any more
 
@@ -81,8 +80,7 @@ type candidate struct {
 
 // New returns the turns of an operator's owners.
 func New(s Settings, o Operator) *Turns {
-	key := types.NamespacedName{Namespace: s.Namespace, Name: s.Prefix + "-" + o.Name}
-	return &Turns{Settings: s, operator: o, records: recordStore{o.Live, o.Client, key, o.Name}}
+	return &Turns{Settings: s, operator: o}
 }
 
 // open reads the owners and the record, once, and begins a roll-out if the record is of another build. It must be called before the
@@ -96,7 +94,7 @@ func (t *Turns) open(ctx context.Context) error {
 	if t.opened {
 		return nil
 	}
-	record, found, err := t.records.read(ctx)
+	record, found, err := t.readRecord(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,10 +113,10 @@ func (t *Turns) open(ctx context.Context) error {
 		record.Limit = t.Limit.String()
 	}
 	if found == nil || record.ID != found.Data[keyID] || record.State != was.State || record.Limit != was.Limit {
-		if err := t.records.write(ctx, *record, found); err != nil {
+		if err := t.writeRecord(ctx, *record, found); err != nil {
 			return err
 		}
-		if _, found, err = t.records.read(ctx); err != nil {
+		if _, found, err = t.readRecord(ctx); err != nil {
 			return err
 		}
 	}
@@ -261,7 +259,7 @@ func (t *Turns) refresh(ctx context.Context) error {
 	if t.operator.Now().Sub(t.readAt) < refreshEvery {
 		return nil
 	}
-	record, found, err := t.records.read(ctx)
+	record, found, err := t.readRecord(ctx)
 	if err != nil {
 		return err
 	}
@@ -307,7 +305,7 @@ func (t *Turns) remove(ctx context.Context, key types.NamespacedName, evenInTurn
 	}
 	record := t.record
 	record.State = Complete
-	if err := t.records.write(ctx, record, t.found); err != nil {
+	if err := t.writeRecord(ctx, record, t.found); err != nil {
 		t.opened = false // read it again
 		return err
 	}

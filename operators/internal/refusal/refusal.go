@@ -1,9 +1,11 @@
 package refusal
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -47,11 +49,14 @@ func (r *Refusals) Reason(job *batchv1.Job) string {
 // RequeueAfter returns the time until the events are listed again for the Jobs that Reason was called with; 0 if all of them have pods.
 func (r *Refusals) RequeueAfter() time.Duration { return r.requeueAfter }
 
-// lacksPods reports whether a Job has started, and has never had a pod since.
+// lacksPods reports whether a Job has started, and has never had a pod since. A condition that is True says that the Job is ending or
+// that the Job controller hasn't resumed it yet; a resumed Job keeps the condition Suspended, as False.
 func lacksPods(job *batchv1.Job) bool {
 	s := &job.Status
+	isTrue := func(c batchv1.JobCondition) bool { return c.Status == corev1.ConditionTrue }
 	return s.StartTime != nil && s.CompletionTime == nil && job.DeletionTimestamp == nil && !ptr.Deref(job.Spec.Suspend, false) &&
-		ptr.Deref(job.Spec.Parallelism, 1) > 0 && s.Active+s.Succeeded+s.Failed+ptr.Deref(s.Terminating, 0) == 0 && len(s.Conditions) == 0
+		ptr.Deref(job.Spec.Parallelism, 1) > 0 && s.Active+s.Succeeded+s.Failed+ptr.Deref(s.Terminating, 0) == 0 &&
+		!slices.ContainsFunc(s.Conditions, isTrue)
 }
 
 // isDue reports whether a Job has been without pods for so long that the events are listed.

@@ -114,7 +114,8 @@ func TestOnlyJobsWithoutPodsAreAskedAbout(t *testing.T) {
 		"no pods":     func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) },
 		"not started": func(j *batchv1.Job) { j.Status.StartTime = nil },
 		"ended":       func(j *batchv1.Job) { j.Status.CompletionTime = j.Status.StartTime },
-		"ending":      func(j *batchv1.Job) { j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget}} },
+		"ending":      func(j *batchv1.Job) { setCondition(j, batchv1.JobFailureTarget, corev1.ConditionTrue) },
+		"resuming":    func(j *batchv1.Job) { setCondition(j, batchv1.JobSuspended, corev1.ConditionTrue) },
 		"deleted":     func(j *batchv1.Job) { j.DeletionTimestamp = j.Status.StartTime },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,6 +126,19 @@ func TestOnlyJobsWithoutPodsAreAskedAbout(t *testing.T) {
 			assert.Zero(t, e.asked)
 		})
 	}
+}
+
+func setCondition(j *batchv1.Job, kind batchv1.JobConditionType, status corev1.ConditionStatus) {
+	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: kind, Status: status})
+}
+
+// A Job that was suspended before, as each one that Kueue starts, keeps the condition Suspended.
+func TestWhyAResumedJobHasNoPods(t *testing.T) {
+	e := &events{items: []eventsv1.Event{failedCreate("j-uid", refused, 3)}}
+	job := makeJob(func(j *batchv1.Job) { setCondition(j, batchv1.JobSuspended, corev1.ConditionFalse) })
+	said, again := reason(t, newCache(e), job, after(60))
+	assert.Contains(t, said, "violates PodSecurity")
+	assert.NotZero(t, again)
 }
 
 func TestReasonsAreBounded(t *testing.T) {

@@ -117,13 +117,14 @@ func (w *world) eventually(done func() bool, format string, args ...any) {
 	require.Eventually(w.t, done, patience, pollEvery, append([]any{format}, args...)...)
 }
 
-func testScheme() *runtime.Scheme {
+// testScheme is made once: hundreds of managers have it.
+var testScheme = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	scheme.AddKnownTypes(widgetVersion, &Widget{}, &WidgetList{})
 	metav1.AddToGroupVersion(scheme, widgetVersion)
 	return scheme
-}
+})
 
 func newManager(t testing.TB, cfg *rest.Config) ctrl.Manager {
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{

@@ -63,7 +63,7 @@ func TestEveryState(t *testing.T) {
 	}
 
 	for i, s := range samples {
-		if i%testsize.Pick(3, 1) != 0 {
+		if i%testsize.Pick(12, 1) != 0 {
 			continue
 		}
 		name := strings.TrimSpace(fmt.Sprintf("%s %s %s", s.Kind, s.Status["state"], s.Variant))

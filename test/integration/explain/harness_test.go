@@ -19,7 +19,7 @@ import (
 
 const (
 	patience  = 120 * time.Second
-	pollEvery = 250 * time.Millisecond
+	pollEvery = time.Second // each poll is a process
 )
 
 // place is the cluster, and a namespace in which a manager runs.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Policy is the Content-Security-Policy of ui/API.md.
@@ -208,9 +209,13 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, stream string) {
 	for _, e := range first {
 		write(e)
 	}
+	ping := time.NewTicker(15 * time.Second)
+	defer ping.Stop()
 	for {
 		_ = http.NewResponseController(w).Flush()
 		select {
+		case <-ping.C:
+			write(E("ping", struct{}{}))
 		case e, more := <-events:
 			if !more {
 				return

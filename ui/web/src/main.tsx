@@ -2,6 +2,7 @@
 import { render, type FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { query } from "./api.ts";
+import { capital } from "./format.ts";
 import { paramList, placeOf, route } from "./route.ts";
 import { access, begin, clusterKinds, failure, kinds, login, logIn, logOut, may, refresh, session } from "./session.ts";
 import { live } from "./stream.ts";
@@ -61,14 +62,16 @@ function Banner() {
   const states = live.states.value.map((s) => s.value);
   const down = states.flatMap((s) => s.sources).find((s) => s.state === "unreachable");
   const lost = states.some((s) => !s.connected && !s.problem && s.synced);
-  if (!down && !lost) return null;
-  return (
+  const why = failure.value
+    ? capital(failure.value).replace(/\.?$/, ".")
+    : down
+      ? `The API server doesn't answer ${down.message ?? ""}.`
+      : lost && "The server of this page doesn't answer.";
+  return why ? (
     <div class="banner" role="alert">
-      {down
-        ? `The API server doesn't answer ${down.message ?? ""}. What is shown is as of then; the page goes on by itself.`
-        : "The server of this page doesn't answer. What is shown is as of then; the page goes on by itself."}
+      {why} What is shown is as of then; the page goes on by itself.
     </div>
-  );
+  ) : null;
 }
 
 function Nav() {

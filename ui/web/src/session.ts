@@ -52,12 +52,27 @@ async function welcome() {
   await answered(loadAccess);
 }
 
-// check asks whether the session still is one, after a stream has been refused.
-export async function check() {
-  try {
-    session.value = await get<Session>("/api/session");
-  } catch (e) {
-    fail(e as ApiError);
+// check asks whether the session still is one, after a stream has been refused. It is false if the viewer must log in.
+// Where no login helps, it asks again until the server accepts the session. Streams that ask at a time share an answer.
+export function check(): Promise<boolean> {
+  checking ??= checked().finally(() => {
+    checking = undefined;
+  });
+  return checking;
+}
+let checking: Promise<boolean> | undefined;
+
+async function checked(): Promise<boolean> {
+  for (let pause = 1000; ; pause = Math.min(2 * pause, 30000)) {
+    try {
+      session.value = await get<Session>("/api/session");
+      failure.value = "";
+      return true;
+    } catch (e) {
+      fail(e as ApiError);
+      if (login.peek()) return false;
+    }
+    await new Promise((retry) => setTimeout(retry, pause));
   }
 }
 

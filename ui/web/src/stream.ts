@@ -20,7 +20,12 @@ export interface Stream {
   close(): void;
 }
 
+// The pauses between attempts to open a stream.
 const firstPause = 1000;
+const longestPause = 30000;
+// The server sends an event at least every 15 seconds. Of a connection that was dropped without a word a browser says
+// nothing for minutes: a stream that is silent for so long opens again.
+const longestSilence = 45000;
 
 type Handlers = { reset(): void } & Record<string, (data: any) => void>;
 
@@ -31,6 +36,7 @@ export function openStream(path: string, handlers: Handlers): Stream {
   let source: EventSource | undefined;
   let pause = firstPause;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
   const set = (change: Partial<StreamState>) => {
     state.value = { ...state.peek(), ...change };
   };
@@ -38,10 +44,7 @@ export function openStream(path: string, handlers: Handlers): Stream {
   const open = () => {
     if (source) return;
     const es = (source = new EventSource(path));
-    es.onopen = () => {
-      pause = firstPause;
-      set({ connected: true });
-    };
+    es.onopen = () => set({ connected: true });
     es.onerror = () => {
       set({ connected: false });
       // A browser gives up after an answer that is no stream (a proxy's 502); what it can't do alone is done here.
@@ -50,8 +53,21 @@ export function openStream(path: string, handlers: Handlers): Stream {
         void refused();
       }
     };
+    const heard = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => {
+        close();
+        set({ connected: false });
+        visible();
+      }, longestSilence);
+    };
+    heard();
     const on = (name: string, handle: (data: any) => void) =>
-      es.addEventListener(name, (e) => handle(JSON.parse((e as MessageEvent<string>).data)));
+      es.addEventListener(name, (e) => {
+        heard();
+        handle(JSON.parse((e as MessageEvent<string>).data));
+      });
+    on("ping", () => {});
     for (const [name, handle] of Object.entries(handlers)) {
       if (name !== "reset") on(name, handle);
     }
@@ -59,7 +75,10 @@ export function openStream(path: string, handlers: Handlers): Stream {
       set({ ...fresh(), connected: true });
       handlers.reset();
     });
-    on("synced", () => set({ synced: true }));
+    on("synced", () => {
+      pause = firstPause;
+      set({ synced: true });
+    });
     on("source", (s: Source) => {
       const others = state.peek().sources.filter((o) => o.kind !== s.kind || o.namespace !== s.namespace);
       set({ sources: [...others, s] });
@@ -71,24 +90,36 @@ export function openStream(path: string, handlers: Handlers): Stream {
     const e = await refusal(path);
     if (over || source) return;
     if (e && e.status >= 400 && e.status < 500) return end(e.message, e.status === 401);
+    later();
+  };
+  const later = () => {
     clearTimeout(retry);
     retry = setTimeout(visible, pause);
-    pause = Math.min(2 * pause, 30000);
+    pause = Math.min(2 * pause, longestPause);
   };
-  const end = (problem: string, unknown: boolean) => {
+  // end ends the stream for good, unless a refused credential is to blame: it opens again once the session is good.
+  const end = (problem: string, unauthorized: boolean) => {
     set({ problem, connected: false });
-    stop();
-    if (unknown) void check();
+    if (!unauthorized) return stop();
+    asking = true;
+    close();
+    void check().then((good) => {
+      asking = false;
+      if (!good) stop();
+      else if (!over) later();
+    });
   };
   const close = () => {
     clearTimeout(retry);
+    clearTimeout(silence);
     source?.close();
     source = undefined;
   };
   let held = false,
+    asking = false,
     over = false;
   const visible = () => {
-    if (document.hidden || held || over) close();
+    if (document.hidden || held || asking || over) close();
     else open();
   };
   const hold = (is: boolean) => {

@@ -167,7 +167,7 @@ export interface MapNode {
 export interface Source {
   kind: string;
   namespace?: string;
-  state: "live" | "forbidden" | "absent" | "unreachable";
+  state: "loading" | "live" | "limited" | "forbidden" | "absent" | "unreachable";
   message?: string;
 }
 

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
 )
@@ -49,7 +48,10 @@ func argoWorkflow(root field) ([]map[string]any, error) {
 		f.templates[t.get("name").text()] = t
 	}
 	for _, p := range f.spec.get("arguments", "parameters").items() {
-		f.params["workflow.parameters."+p.get("name").text()] = valueText(p.get("value").take())
+		name := "workflow.parameters." + p.get("name").text()
+		if value, known := p.get("value").scalar(); known {
+			f.params[name] = value
+		}
 	}
 	for _, name := range []string{"name", "namespace"} {
 		if value := asText(root.get("metadata", name).value); value != "" {
@@ -61,10 +63,10 @@ func argoWorkflow(root field) ([]map[string]any, error) {
 	if !ok {
 		return nil, fmt.Errorf("spec.entrypoint: there is no template %q among spec.templates", asText(entry.value))
 	}
-	f.unfold(place{prefix: asText(entry.value), template: start, params: maps.Clone(f.params), outer: f.params, start: atOnce(), top: true})
+	f.unfold(place{prefix: asText(entry.value), template: start, params: f.parameters(f.spec.get("arguments"), f.params, nil), start: atOnce(), top: true})
 	spec["flows"] = f.nodes
-	if onExit := f.spec.get("onExit").orElse(f.spec.get("hooks", "exit", "template")); onExit.has() {
-		f.finally(spec, onExit)
+	if onExit, arguments := exitOf(f.spec); onExit.has() {
+		f.finally(spec, onExit, arguments)
 	}
 	f.failFast(spec)
 	f.policies(spec)
@@ -116,8 +118,17 @@ func (f field) drop1(why string) {
 	}
 }
 
+// exitOf returns the name of the exit handler of a workflow or task, and its arguments: those of the workflow or task if it has none itself.
+func exitOf(of field) (template, arguments field) {
+	template, arguments = of.get("onExit"), of.get("arguments")
+	if hook := of.get("hooks", "exit"); !template.has() {
+		template, arguments = hook.get("template"), hook.get("arguments").orElse(arguments)
+	}
+	return template, arguments
+}
+
 // finally runs the exit handler: containers that depend on nothing.
-func (f *argoFlow) finally(spec map[string]any, onExit field) {
+func (f *argoFlow) finally(spec map[string]any, onExit, arguments field) {
 	template, ok := f.templates[onExit.text()]
 	tasks := template.get("dag", "tasks").items()
 	if groups := template.get("steps").items(); len(groups) == 1 {
@@ -132,20 +143,14 @@ func (f *argoFlow) finally(spec map[string]any, onExit field) {
 	}
 	flows := f.nodes
 	f.nodes = nil
-	f.params[workflowStatus] = "$(FLOW_STATUS)"
 	f.unfold(place{
-		prefix: asText(onExit.value), template: template, params: maps.Clone(f.params), outer: f.params,
-		start: atOnce(), top: true, last: true,
+		prefix: asText(onExit.value), template: template, params: f.parameters(arguments, f.params, nil), start: atOnce(), top: true, last: true,
 	})
-	delete(f.params, workflowStatus)
 	if len(f.nodes) > 0 {
 		spec["finally"] = f.nodes
 	}
 	f.nodes = flows
 }
-
-// workflowStatus is the parameter that exit handlers have.
-const workflowStatus = "workflow.status"
 
 // isContainer reports whether a field names a template that is a container or script.
 func (f *argoFlow) isContainer(name field) bool {
@@ -181,12 +186,4 @@ func (f *argoFlow) nameFor(task string, at string) string {
 		f.root.source.rename(at, "the task %s is the node %s of the flow", task, name)
 	}
 	return name
-}
-
-// valueText renders a parameter's value.
-func valueText(value any) string {
-	if text, ok := value.(string); ok {
-		return text
-	}
-	return fmt.Sprint(value)
 }

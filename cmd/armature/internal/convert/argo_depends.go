@@ -2,7 +2,6 @@ package convert
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -111,9 +110,7 @@ func (f *argoFlow) condition(p *place, task field, others scope) condition {
 	if !when.has() {
 		return constant(true)
 	}
-	known := maps.Clone(p.outer)
-	delete(known, workflowStatus)
-	own, err := parseWhen(substitute(valueText(when.value), known), func(task, what, value string) (condition, error) {
+	own, err := parseWhen(substitute(valueText(when.value), p.outer), func(task, what, value string) (condition, error) {
 		if what == workflowStatus {
 			return stateIs(p.last, value)
 		}

@@ -1,37 +1,51 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// mostItems is how many items a forEach can have.
-const mostItems = 1000
+const (
+	// mostItems is how many items a forEach can have.
+	mostItems = 1000
+	// mostOfCondition is the maximum number of characters that a condition needs to name the nodes of a task's items. The condition of
+	// a dependent can name them several times, and may have 4096.
+	mostOfCondition = 1000
+)
 
 var (
-	// outputOf is the output of another task.
-	outputOf = regexp.MustCompile(`\{\{\s*(?:tasks|steps)\.([A-Za-z0-9_-]+)\.outputs\.(result|parameters\.[A-Za-z0-9_-]+)\s*\}\}`)
 	// sequenceFormat is a format of one number.
 	sequenceFormat = regexp.MustCompile(`^[^%]*%[0-9]*[dxX][^%]*$`)
-	notInEnv       = regexp.MustCompile(`[^A-Z0-9]+`)
+	// inItem is what Kubernetes replaces in an item.
+	inItem = regexp.MustCompile(`\$[$(]`)
 )
 
-// items makes a forEach of a task's items. The item is in the environment, so that {{item}} becomes $(ITEM).
+// items makes a forEach of a task's items.
 func (f *argoFlow) items(p *place, node map[string]any) {
 	if list := p.task.get("withItems"); list.has() {
+		if _, ok := list.value.([]any); !ok {
+			f.block(p, list, "want a list of items")
+			return
+		}
 		items := []any{}
 		for _, item := range list.items() {
-			switch item.value.(type) {
-			case map[string]any, []any:
-				f.block(p, list, "an item is a text; this one is an object or a list")
+			text, ok := item.scalar()
+			if !ok {
+				f.block(p, list, "an item is a text; this one is an object, a list or null")
 				return
 			}
-			items = append(items, substitute(valueText(item.value), p.outer))
+			text = substitute(text, p.outer)
+			f.unfilled(field{item.source, item.path, text}, p)
+			items = append(items, text)
 		}
 		list.take()
 		node["forEach"] = map[string]any{"items": items}
@@ -48,31 +62,48 @@ func (f *argoFlow) paramItems(p *place, node map[string]any) {
 	}
 	text := substitute(asText(param.value), p.outer)
 	text = f.refer(text, p.others, param)
-	if found := outputMark.FindStringSubmatch(text); found != nil && found[0] == strings.TrimSpace(text) {
+	if found := outputPlaceholder.FindStringSubmatch(text); found != nil && found[0] == strings.TrimSpace(text) {
 		param.take()
 		node["forEach"] = map[string]any{"fromOutput": found[1]}
 		return
 	}
-	var list []any
-	if json.Unmarshal([]byte(text), &list) != nil || len(list) > mostItems {
+	items, err := itemsOf(text)
+	if err != nil || parameter.MatchString(text) || len(items) > mostItems {
 		f.block(p, param, "want a JSON list of at most %d items, or the output of a task that this one depends on", mostItems)
 		return
 	}
-	items := []any{}
-	for _, item := range list {
-		if s, ok := item.(string); ok {
-			items = append(items, s)
-			continue
-		}
-		encoded, err := json.Marshal(item)
-		if err != nil {
-			f.block(p, param, "%v", err)
-			return
-		}
-		items = append(items, string(encoded))
-	}
 	param.take()
 	node["forEach"] = map[string]any{"items": items}
+}
+
+// itemsOf returns the items of a JSON list: texts as they are, others as JSON, numbers with all their digits.
+func itemsOf(text string) ([]any, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, err
+	}
+	items := []any{}
+	for _, encoded := range list {
+		decoder := json.NewDecoder(bytes.NewReader(encoded))
+		decoder.UseNumber()
+		var item any
+		if err := decoder.Decode(&item); err != nil {
+			return nil, err
+		}
+		switch item.(type) {
+		case nil:
+			return nil, errors.New("an item is null")
+		case string:
+			items = append(items, item)
+			continue
+		}
+		compact, err := json.Marshal(item)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, string(compact))
+	}
+	return items, nil
 }
 
 // sequence makes a forEach of the numbers of withSequence, if they are known.
@@ -93,13 +124,13 @@ func (f *argoFlow) sequence(p *place, node map[string]any) {
 	}
 	format := "%d"
 	if s.get("format").has() {
-		format = asText(s.get("format").value)
+		format = substitute(asText(s.get("format").value), p.outer)
 	}
 	step := 1
 	if end < start && !s.get("count").has() { // Argo counts down then
 		step = -1
 	}
-	if !known || !hasEnd || !sequenceFormat.MatchString(format) || (end-start)*step >= mostItems {
+	if !known || !hasEnd || !sequenceFormat.MatchString(format) || parameter.MatchString(format) || (end-start)*step >= mostItems {
 		f.block(p, s, "want numbers that are known, of which there are at most %d", mostItems)
 		return
 	}
@@ -113,65 +144,62 @@ func (f *argoFlow) sequence(p *place, node map[string]any) {
 	node["forEach"] = map[string]any{"items": items}
 }
 
-// outputMark stands for the output of a node in a text.
-var outputMark = regexp.MustCompile(`\{\{\s*node ([a-z0-9-]+) output\s*\}\}`)
-
-// refer puts the nodes in the place of the tasks whose outputs a text has, if they come before.
-func (f *argoFlow) refer(text string, others scope, where field) string {
-	return outputOf.ReplaceAllStringFunc(text, func(found string) string {
-		task := outputOf.FindStringSubmatch(found)[1]
-		o := others[task]
-		if o == nil || o.node == "" {
-			return found
-		}
-		f.root.source.note(where.path, "the output of %s is what it writes to /dev/termination-log, not what it prints or has in a file", task)
-		return "{{node " + o.node + " output}}"
-	})
+// hasItems reports whether a task is run once for each item.
+func hasItems(task field) bool {
+	return task.get("withItems").has() || task.get("withParam").has() || task.get("withSequence").has()
 }
 
-// inputs passes outputs of nodes before on that are in the Job: as variables of its containers.
-func (f *argoFlow) inputs(p *place, node, job map[string]any) {
-	var inputs []any
-	used := map[string]string{}
-	mapTexts(job, func(text string) string {
-		return outputMark.ReplaceAllStringFunc(text, func(found string) string {
-			from := outputMark.FindStringSubmatch(found)[1]
-			if used[from] == "" {
-				used[from] = strings.Trim(notInEnv.ReplaceAllString(strings.ToUpper(from), "_"), "_") + "_OUTPUT"
+// nodesOf makes the nodes of a place: one, or one for each item.
+//
+// The item of a forEach is in a variable of the containers. If it is needed where Kubernetes replaces no variables, each item that is known
+// has a node of its own, up to a number: a forEach is shorter, and what depends on it has shorter conditions. An item with a reference to
+// a variable has one, too, since Kubernetes replaces it there as in Argo, but not in the value of a variable.
+func (f *argoFlow) nodesOf(p *place, at field) []map[string]any {
+	node := map[string]any{}
+	if p.task.has() {
+		f.items(p, node)
+	}
+	each, _ := node["forEach"].(map[string]any)
+	items, _ := each["items"].([]any)
+	p.each = each != nil
+	reference := slices.ContainsFunc(items, func(item any) bool { return inItem.MatchString(item.(string)) })
+	length := len(items) * len(" && "+outcome(slug(p.prefix)+"-00", "succeeded"))
+	if len(items) == 0 || length > mostOfCondition || !f.itemRemains(p) && !reference {
+		node["name"] = f.nameFor(p.prefix, at.path)
+		f.job(p, node)
+		return []map[string]any{node}
+	}
+	p.each = false
+	params, nodes := p.params, []map[string]any{}
+	for i, item := range items {
+		is := map[string]string{"item": item.(string)}
+		p.params = maps.Clone(is)
+		for key, value := range params {
+			p.params[key] = substitute(value, is)
+		}
+		node := map[string]any{"name": f.uniqueName(fmt.Sprintf("%s-%d", slug(p.prefix), i))}
+		f.job(p, node)
+		nodes = append(nodes, node)
+	}
+	f.root.source.rename(at.path, "each item of the task %s has a node, %s to %s", p.prefix, nodes[0]["name"], nodes[len(nodes)-1]["name"])
+	return nodes
+}
+
+// itemRemains reports whether the item is needed where Kubernetes replaces no variables, or in a variable that a container sets itself.
+func (f *argoFlow) itemRemains(p *place) bool {
+	t := p.template
+	for _, c := range slices.Concat([]field{t.get("container"), t.get("script")}, t.get("initContainers").items(), t.get("sidecars").items()) {
+		if container, ok := fill(runtime.DeepCopyJSONValue(c.value), p.params).(map[string]any); ok {
+			rest, own := p.remaining(container)
+			if len(own) > 0 || itemPlaceholder.MatchString(fmt.Sprint(rest)) {
+				return true
 			}
-			return "$(" + used[from] + ")"
-		})
-	})
-	names := slices.Sorted(maps.Keys(used))
-	for _, from := range names {
-		inputs = append(inputs, map[string]any{"env": used[from], "from": from})
-	}
-	if each, ok := node["forEach"].(map[string]any); ok && each["fromOutput"] != nil {
-		names = append(names, each["fromOutput"].(string))
-	}
-	for _, from := range names {
-		if !slices.Contains(p.start.after, from) {
-			p.start.after = append(p.start.after, from)
 		}
 	}
-	if len(inputs) > 0 {
-		node["inputs"] = inputs
-	}
-}
-
-// mapTexts replaces all texts in a value.
-func mapTexts(value any, change func(string) string) any {
-	switch v := value.(type) {
-	case string:
-		return change(v)
-	case []any:
-		for i := range v {
-			v[i] = mapTexts(v[i], change)
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			v[key] = mapTexts(v[key], change)
+	for _, name := range slices.Concat(podFields, podLists, []string{"metadata", "retryStrategy", "timeout"}) {
+		if itemPlaceholder.MatchString(fmt.Sprint(fill(runtime.DeepCopyJSONValue(t.get(name).value), p.params))) {
+			return true
 		}
 	}
-	return value
+	return false
 }

@@ -3,78 +3,46 @@ package convert
 import (
 	"fmt"
 	"math"
-	"path"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
-// node makes a node of a container or script.
+// node makes a node of a container or script, or one for each item. It returns their names, the condition on which all have succeeded, and
+// the node that has the output, if there is one.
 func (f *argoFlow) node(p place) ([]string, condition, string) {
-	at := p.template.path
+	at := p.template
 	if p.task.has() {
-		at = p.task.path
+		at = p.task
 	}
-	name := f.nameFor(p.prefix, at)
-	node := map[string]any{"name": name}
-	if p.task.has() {
-		f.items(&p, node)
-	}
-	if node["forEach"] != nil {
-		p.params["item"] = "$(ITEM)"
-		for key, value := range p.params {
-			p.params[key] = itemToEnv.ReplaceAllString(value, "$$(ITEM)")
-		}
-	}
-	job := f.job(&p)
-	if p.last {
-		mapTexts(job, func(text string) string {
-			if strings.Contains(text, "$(FLOW_STATUS)") {
-				f.root.source.note(p.template.path, "the status is in FLOW_STATUS: Succeed or Failed, not Succeeded")
-			}
-			return text
-		})
-	}
-	f.inputs(&p, node, job)
-	if p.last && len(p.blocked) > 0 {
-		for _, b := range p.blocked {
-			b.at.drop("%s; the exit handler isn't run", b.why)
-		}
+	nodes := f.nodesOf(&p, at)
+	if !f.gate(&p) {
 		return nil, constant(true), ""
 	}
-	f.gate(&p)
-	p.start.write(node, f.allowed)
-	node["jobTemplate"] = job
-	f.nodes = append(f.nodes, node)
-	if node["forEach"] != nil {
-		return []string{name}, succeeded(name), ""
-	}
-	return []string{name}, succeeded(name), name
-}
-
-// defaults gives the parameters of a template the values that it has for those that a task doesn't give.
-func (f *argoFlow) defaults(p place) {
-	for _, parameter := range p.template.get("inputs", "parameters").items() {
-		key := "inputs.parameters." + parameter.get("name").text()
-		value, otherwise := parameter.get("value").take(), parameter.get("default").take()
-		if value == nil {
-			value = otherwise
-		}
-		if _, given := p.params[key]; !given && value != nil {
-			p.params[key] = valueText(value)
+	for _, from := range p.needs {
+		if !slices.Contains(p.start.after, from) {
+			p.start.after = slices.Concat(p.start.after, []string{from})
 		}
 	}
+	var names []string
+	done := constant(true)
+	for _, node := range nodes {
+		p.start.write(node, f.allowed)
+		f.nodes = append(f.nodes, node)
+		names = append(names, node["name"].(string))
+		done = and(done, succeeded(names[len(names)-1]))
+	}
+	if hasItems(p.task) {
+		return names, done, ""
+	}
+	return names, done, names[0]
 }
 
-// job makes a Job's spec of a template that is a container.
-func (f *argoFlow) job(p *place) map[string]any {
+// job makes the Job of a node of a template that is a container.
+func (f *argoFlow) job(p *place, node map[string]any) {
 	t := p.template
-	pod := map[string]any{}
 	container := f.container(p)
 	container["name"] = "main"
-	pod["containers"] = []any{container}
 	var init []any
 	for _, c := range t.get("initContainers").items() {
 		if made := f.beside(p, c, container); len(made) > 0 {
@@ -88,13 +56,15 @@ func (f *argoFlow) job(p *place) map[string]any {
 			init = append(init, sidecar)
 		}
 	}
+	pod := map[string]any{"containers": []any{container}}
 	if len(init) > 0 {
 		pod["initContainers"] = init
 	}
-	f.pod(*p, pod)
+	f.pod(p, pod)
+	f.variables(p, node, append(init, container))
 	template := map[string]any{"spec": pod}
-	if metadata := t.get("metadata").object(); len(metadata) > 0 {
-		template["metadata"] = fill(metadata, p.params)
+	if metadata := f.metadata(p); len(metadata) > 0 {
+		template["metadata"] = metadata
 	}
 	job := map[string]any{"template": template}
 	if limit := t.get("retryStrategy", "limit"); limit.has() {
@@ -112,7 +82,7 @@ func (f *argoFlow) job(p *place) map[string]any {
 			timeout.drop("want a duration of at least a second, such as 10m")
 		}
 	}
-	return job
+	node["jobTemplate"] = job
 }
 
 // wholeSeconds reads a duration as Argo does, in which a number alone is seconds.
@@ -136,69 +106,13 @@ func (f *argoFlow) beside(p *place, c field, main map[string]any) map[string]any
 	return made
 }
 
-// podFields are those of a template, or of the whole workflow, that are a pod's own.
-var podFields = []string{
-	"activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "dnsConfig", "dnsPolicy", "hostAliases", "hostNetwork",
-	"imagePullSecrets", "nodeSelector", "priorityClassName", "schedulerName", "securityContext", "serviceAccountName", "tolerations",
-}
-
-// pod fills in what a template says of the pod, or else the workflow.
-func (f *argoFlow) pod(p place, pod map[string]any) {
-	for _, name := range podFields {
-		p.template.get(name).move(pod, name)
-		if text, ok := pod[name].(string); ok {
-			pod[name] = substitute(text, p.params)
-			if n, err := strconv.ParseInt(asText(pod[name]), 10, 64); err == nil && name == "activeDeadlineSeconds" {
-				pod[name] = n
-			}
-		}
-		if name == "activeDeadlineSeconds" { // the workflow's is about the workflow
-			continue
-		}
-		if _, ok := pod[name]; !ok {
-			f.spec.get(name).move(pod, name)
-		}
-	}
-	if name := f.spec.get("podPriorityClassName"); pod["priorityClassName"] == nil {
-		name.move(pod, "priorityClassName")
-	}
-	var volumes []any
-	for _, from := range []field{p.template.get("volumes"), f.spec.get("volumes")} {
-		list, _ := from.take().([]any)
-		volumes = append(volumes, list...)
-	}
-	if len(volumes) > 0 {
-		pod["volumes"] = volumes
-	}
-}
-
 // container makes the main container, also of a script.
 func (f *argoFlow) container(p *place) map[string]any {
 	if c := p.template.get("container"); c.has() {
 		return f.filled(c, p)
 	}
-	script := p.template.get("script")
-	container := f.filled(script, p)
-	source, _ := container["source"].(string)
-	delete(container, "source")
-	command, _ := container["command"].([]any)
-	if len(command) == 0 {
-		f.root.source.note(script.path, "it has no command: the script is run by sh")
-		command = []any{"sh"}
-	}
-	shell := path.Base(asText(command[0]))
-	if !takesScripts.MatchString(shell) {
-		f.root.source.note(script.get("command").path, "it is taken to run a script that follows -c, as sh and python do")
-	}
-	container["command"] = append(command, "-c", source)
-	return container
+	return f.script(p)
 }
-
-var (
-	takesScripts = regexp.MustCompile(`^(sh|bash|ash|dash|zsh|python[0-9.]*)$`)
-	parameter    = regexp.MustCompile(`\{\{\s*=?\s*([^{}]+?)\s*\}\}`)
-	itemToEnv    = regexp.MustCompile(`\{\{\s*item\s*\}\}`)
-)
 
 // filled takes a container and fills the parameters in. Those that have no value here block the place, and so does what is no container.
 func (f *argoFlow) filled(c field, p *place) map[string]any {
@@ -207,47 +121,10 @@ func (f *argoFlow) filled(c field, p *place) map[string]any {
 		f.block(p, c, "want a container; it is %s", valueText(c.value))
 		return map[string]any{}
 	}
-	f.unfilled(field{c.source, c.path, object}, p)
+	rest, own := p.remaining(object)
+	f.unfilled(field{c.source, c.path, rest}, p)
+	for _, name := range own {
+		f.block(p, c.get("env"), "the container sets %s itself, so that it doesn't get the operator's value", name)
+	}
 	return object
-}
-
-func (f *argoFlow) unfilled(c field, p *place) {
-	if text, ok := c.value.(string); ok {
-		for _, found := range parameter.FindAllStringSubmatch(text, -1) {
-			if !outputMark.MatchString(found[0]) {
-				f.block(p, c, "%s has no value here", found[0])
-			}
-		}
-	}
-	for _, child := range c.children() {
-		f.unfilled(child, p)
-	}
-}
-
-// fill replaces the parameters in all texts of a value.
-func fill(value any, params map[string]string) any {
-	switch v := value.(type) {
-	case string:
-		return substitute(v, params)
-	case []any:
-		for i := range v {
-			v[i] = fill(v[i], params)
-		}
-	case map[string]any:
-		for key := range v {
-			v[key] = fill(v[key], params)
-		}
-	}
-	return value
-}
-
-// substitute replaces the parameters that have a value.
-func substitute(text string, params map[string]string) string {
-	return parameter.ReplaceAllStringFunc(text, func(found string) string {
-		name := parameter.FindStringSubmatch(found)[1]
-		if value, ok := params[name]; ok {
-			return value
-		}
-		return found
-	})
 }

@@ -135,10 +135,17 @@ type blocked struct {
 	why string
 }
 
-// gate makes a node that waits for a JobTemplate that isn't there, before a place that is blocked.
-func (f *argoFlow) gate(p *place) {
+// gate makes a node that waits for a JobTemplate that isn't there, before a place that is blocked. False: the place is in finally, where
+// nothing waits for anything, and isn't run.
+func (f *argoFlow) gate(p *place) bool {
 	if len(p.blocked) == 0 {
-		return
+		return true
+	}
+	if p.last {
+		for _, b := range p.blocked {
+			b.at.drop("%s; the exit handler isn't run", b.why)
+		}
+		return false
 	}
 	name := f.uniqueName(slug(p.prefix) + "-gate")
 	for _, b := range p.blocked {
@@ -149,4 +156,5 @@ func (f *argoFlow) gate(p *place) {
 	f.nodes = append(f.nodes, node)
 	p.start = start{[]string{name}, succeeded(name)}
 	p.blocked = nil
+	return true
 }

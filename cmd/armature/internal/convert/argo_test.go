@@ -80,6 +80,7 @@ func TestParenthesesAroundAll(t *testing.T) {
 
 // TestNothingRunsThatWouldNot: what can't be carried over waits for someone to see to it, and is told of.
 func TestNothingRunsThatWouldNot(t *testing.T) {
+	const image = "  - {name: image, inputs: {parameters: [{name: x}]}, container: {image: \"python:{{inputs.parameters.x}}\"}}\n"
 	for name, tt := range map[string]struct{ task, templates, says string }{
 		"a when that isn't understood":  {`template: run, when: "{{=1 == 2}}"`, "", "tasks[1].when: not carried over: it can't be expressed in terms of jobs.<name>"},
 		"arithmetic":                    {`template: run, when: "1 + 1 == 3"`, "", "isn't understood"},
@@ -95,6 +96,38 @@ func TestNothingRunsThatWouldNot(t *testing.T) {
 		"a daemon":                      {`template: server`, "  - {name: server, daemon: true, container: {image: i}}\n", "a Job has to end by itself"},
 		"items that are objects":        {`template: run, withItems: [{a: b}]`, "", "an item is a text"},
 		"items of steps":                {`template: two, withItems: [a]`, "  - {name: two, steps: [[{name: s, template: run}]]}\n", "a forEach runs one Job an item"},
+		"a parameter without a value":   {`template: run, arguments: {parameters: [{name: x, value: "{{workflow.parameters.none}}"}]}`, "", "{{workflow.parameters.none}} has no value here"},
+		"an argument without a value":   {`template: run, arguments: {parameters: [{name: x}]}`, "", "{{inputs.parameters.x}} has no value here"},
+		"an argument from a ConfigMap":  {`template: run, arguments: {parameters: [{name: x, valueFrom: {configMapKeyRef: {name: c, key: k}}}]}`, "", "{{inputs.parameters.x}} has no value here"},
+		"an argument that is an object": {`template: run, arguments: {parameters: [{name: x, value: {a: b}}]}`, "", "{{inputs.parameters.x}} has no value here"},
+		"an input from a ConfigMap": {`template: bad`,
+			"  - {name: bad, inputs: {parameters: [{name: x, default: d, valueFrom: {configMapKeyRef: {name: c, key: k}}}]}, container: {image: i, command: [\"{{inputs.parameters.x}}\"]}}\n", "{{inputs.parameters.x}} has no value here"},
+		"a when without a value":        {`template: run, when: "{{workflow.parameters.none}} != prod"`, "", "{{workflow.parameters.none}} has no value here"},
+		"a target nobody knows":         {`template: bad`, "  - {name: bad, dag: {target: \"{{workflow.parameters.none}}\", tasks: [{name: a, template: run}]}}\n", "{{workflow.parameters.none}} has no value here"},
+		"a target that isn't there":     {`template: bad`, "  - {name: bad, dag: {target: b, tasks: [{name: a, template: run}]}}\n", "there is no task b"},
+		"an item that is null":          {`template: run, withItems: [null]`, "", "an item is a text"},
+		"an item nobody knows":          {`template: run, withItems: ["{{workflow.uid}}"]`, "", "{{workflow.uid}} has no value here"},
+		"an item that is an output":     {`template: run, withItems: ["{{tasks.first.outputs.result}}"]`, "", "{{tasks.first.outputs.result}} has no value here"},
+		"items that are no list":        {`template: run, withItems: "{{workflow.parameters.none}}"`, "", "want a list"},
+		"a list with an output":         {`template: run, withParam: '["{{tasks.first.outputs.result}}"]'`, "", "want a JSON list"},
+		"a list with what nobody knows": {`template: run, withParam: '["{{workflow.uid}}"]'`, "", "want a JSON list"},
+		"a list with null":              {`template: run, withParam: '[null]'`, "", "want a JSON list"},
+		"a format nobody knows":         {`template: run, withSequence: {count: 2, format: "{{workflow.uid}}-%d"}`, "", "want numbers"},
+		"a node's label":                {`template: bad`, "  - {name: bad, nodeSelector: {zone: \"{{workflow.uid}}\"}, container: {image: i}}\n", "nodeSelector.zone: not carried over: {{workflow.uid}} has no value here"},
+		"the name of a node's label":    {`template: bad`, "  - {name: bad, nodeSelector: {\"{{workflow.uid}}\": a}, container: {image: i}}\n", "{{workflow.uid}} has no value here"},
+		"a toleration":                  {`template: bad`, "  - {name: bad, tolerations: [{key: \"{{workflow.uid}}\"}], container: {image: i}}\n", "tolerations[0].key: not carried over"},
+		"an affinity":                   {`template: bad`, "  - {name: bad, affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: \"{{workflow.uid}}\"}]}}, container: {image: i}}\n", "topologyKey: not carried over"},
+		"an alias":                      {`template: bad`, "  - {name: bad, hostAliases: [{ip: \"{{workflow.uid}}\"}], container: {image: i}}\n", "hostAliases[0].ip: not carried over"},
+		"a volume":                      {`template: bad`, "  - {name: bad, volumes: [{name: v, persistentVolumeClaim: {claimName: \"{{workflow.uid}}\"}}], container: {image: i}}\n", "claimName: not carried over"},
+		"a context":                     {`template: bad`, "  - {name: bad, securityContext: {seLinuxOptions: {level: \"{{workflow.uid}}\"}}, container: {image: i}}\n", "level: not carried over"},
+		"a service account":             {`template: bad`, "  - {name: bad, serviceAccountName: \"{{workflow.uid}}\", container: {image: i}}\n", "serviceAccountName: not carried over"},
+		"a deadline":                    {`template: bad`, "  - {name: bad, activeDeadlineSeconds: \"{{workflow.uid}}\", container: {image: i}}\n", "activeDeadlineSeconds: not carried over"},
+		"an image that is an output":    {`template: image, arguments: {parameters: [{name: x, value: "{{tasks.first.outputs.result}}"}]}`, image, "the output of first is known only during the run"},
+		"images of an output":           {`template: image, withParam: "{{tasks.first.outputs.result}}", arguments: {parameters: [{name: x, value: "{{item}}"}]}`, image, "{{item}} is known only during the run"},
+		"many images":                   {`template: image, withSequence: {count: 1000}, arguments: {parameters: [{name: x, value: "{{item}}"}]}`, image, "{{item}} is known only during the run"},
+		"a volume that is an output":    {`template: bad, arguments: {parameters: [{name: x, value: "{{tasks.first.outputs.result}}"}]}`, "  - {name: bad, inputs: {parameters: [{name: x}]}, volumes: [{name: v, persistentVolumeClaim: {claimName: \"{{inputs.parameters.x}}\"}}], container: {image: i}}\n", "claimName: not carried over: the output of first is known only during the run"},
+		"a container with an ITEM of its own": {`template: bad, withParam: "{{tasks.first.outputs.result}}"`,
+			"  - {name: bad, container: {image: i, env: [{name: ITEM, value: \"{{item}}\"}]}}\n", "env: not carried over: the container sets ITEM itself"},
 		"a list nobody knows":           {`template: run, withParam: "{{workflow.uid}}"`, "", "want a JSON list"},
 		"an argument nobody knows":      {`template: run, arguments: {parameters: [{name: x, value: "{{workflow.uid}}"}]}`, "", "{{workflow.uid}} has no value here"},
 		"an outcome without equivalent": {`template: run, depends: first.AnySucceeded`, "", "first.AnySucceeded has no counterpart"},
@@ -104,7 +137,7 @@ func TestNothingRunsThatWouldNot(t *testing.T) {
 			if strings.Contains(tt.task, "depends:") {
 				depends = ""
 			}
-			flow, notes := flowOf(t, "", "  - name: main\n    dag:\n      tasks:\n      - {name: first, template: run}\n      - {name: deploy, "+tt.task+depends+"}\n      - {name: after, template: run, depends: deploy}\n"+tt.templates)
+			flow, notes := flowOf(t, "  arguments: {parameters: [{name: none}]}\n", "  - name: main\n    dag:\n      tasks:\n      - {name: first, template: run}\n      - {name: deploy, "+tt.task+depends+"}\n      - {name: after, template: run, depends: deploy}\n"+tt.templates)
 			require.Contains(t, strings.Join(notes, "\n"), tt.says)
 			ran := run(t, flow, func(string) string { return "succeeded" })
 			assert.Equal(t, "succeeded", ran["first"])
@@ -194,8 +227,9 @@ type argoTask struct {
 	when     string
 	goesOn   bool
 	nested   bool
-	runs     string // what comes of it, if it starts
-	has      string // what came of it
+	items    []string // what comes of each item, if there are some
+	runs     string   // what comes of it, if it starts
+	has      string   // what came of it
 	children []*argoTask
 }
 
@@ -203,6 +237,9 @@ func (a *argoTask) yaml() string {
 	text := "{name: " + a.name + ", template: run"
 	if a.nested {
 		text = "{name: " + a.name + ", template: in-" + a.name
+	}
+	if len(a.items) > 0 {
+		text = "{name: " + a.name + ", template: image, withSequence: {count: " + fmt.Sprint(len(a.items)) + "}"
 	}
 	if len(a.on) > 0 {
 		text += fmt.Sprintf(", depends: %q", strings.Join(a.on, map[bool]string{true: " || ", false: " && "}[a.any]))
@@ -277,7 +314,16 @@ func leaves(tasks []*argoTask, prefix string, into map[string]string, within str
 			leaves(a.children, prefix+a.name+"-", into, without)
 			continue
 		}
-		into[prefix+a.name] = map[string]string{"Succeeded": "succeeded", "Failed": "failed", "Skipped": "skipped", "Omitted": "skipped"}[has]
+		outcome := map[string]string{"Succeeded": "succeeded", "Failed": "failed", "Skipped": "skipped", "Omitted": "skipped"}
+		if len(a.items) == 0 {
+			into[prefix+a.name] = outcome[has]
+		}
+		for i, item := range a.items {
+			into[fmt.Sprintf("%s%s-%d", prefix, a.name, i)] = outcome[has]
+			if has == "Succeeded" || has == "Failed" {
+				into[fmt.Sprintf("%s%s-%d", prefix, a.name, i)] = outcome[item]
+			}
+		}
 	}
 }
 
@@ -309,6 +355,15 @@ func TestRunsAsArgo(t *testing.T) {
 					a.children[1].when = "{{workflow.parameters.x}} == other"
 				}
 			}
+			if !a.nested && rapid.IntRange(0, 3).Draw(t, "has items") == 0 {
+				a.runs = "Succeeded"
+				for range rapid.IntRange(1, 3).Draw(t, "items") {
+					a.items = append(a.items, fails())
+					if a.items[len(a.items)-1] == "Failed" {
+						a.runs = "Failed"
+					}
+				}
+			}
 			tasks = append(tasks, a)
 		}
 		argoDAG(tasks, params)
@@ -316,10 +371,13 @@ func TestRunsAsArgo(t *testing.T) {
 		leaves(tasks, "", want, "")
 		fate := map[string]string{}
 		templates := "  - name: main\n    dag:\n      failFast: false\n      tasks:\n"
-		inner := ""
+		inner := "  - {name: image, container: {image: \"i:{{item}}\"}}\n"
 		for _, a := range tasks {
 			templates += "      - " + a.yaml() + "\n"
 			fate[a.name] = strings.ToLower(a.runs)
+			for i, item := range a.items {
+				fate[fmt.Sprintf("%s-%d", a.name, i)] = strings.ToLower(item)
+			}
 			if a.nested {
 				inner += "  - {name: in-" + a.name + ", dag: {tasks: [" + a.children[0].yaml() + ", " + a.children[1].yaml() + "]}}\n"
 				for _, child := range a.children {

@@ -17,12 +17,16 @@ type place struct {
 	outer map[string]string
 	// start is when it starts.
 	start start
+	// needs are the nodes whose outputs it has, which it depends on, also behind a gate.
+	needs []string
 	// blocked is what keeps it from running.
 	blocked []blocked
 	// top: it isn't within another.
 	top bool
 	// last: it is in finally, where nothing depends on anything.
 	last bool
+	// each: it has a forEach, and the item is a variable.
+	each bool
 	// around are the templates that it is in, to find those that contain themselves.
 	around []string
 	// task is what uses it, if something does, and others are those that have ended before it.
@@ -55,7 +59,10 @@ func (f *argoFlow) unfold(p place) (ends []string, done condition, node string) 
 	if isContainer {
 		return f.node(p)
 	}
-	f.gate(&p)
+	f.target(&p)
+	if !f.gate(&p) {
+		return nil, constant(true), ""
+	}
 	if p.template.get("dag").has() {
 		ends, done = f.unfoldDAG(p)
 	} else {
@@ -94,7 +101,7 @@ func (f *argoFlow) within(p place, task field, begin start, others scope) place 
 	if !p.top {
 		inner.prefix = p.prefix + "-" + name
 	}
-	inner.params = f.arguments(p, task, others)
+	inner.params = f.parameters(task.get("arguments"), p.params, others)
 	switch template := task.get("template"); {
 	case task.get("inline").has():
 		inner.template = task.get("inline")
@@ -107,17 +114,6 @@ func (f *argoFlow) within(p place, task field, begin start, others scope) place 
 		f.block(&inner, task.get("templateRef"), "templates of other objects aren't looked for: put it into this workflow")
 	}
 	return inner
-}
-
-// arguments returns the values that a template's parameters have where a task uses it.
-func (f *argoFlow) arguments(p place, task field, others scope) map[string]string {
-	params := map[string]string{}
-	maps.Copy(params, f.params)
-	for _, parameter := range task.get("arguments", "parameters").items() {
-		value := substitute(valueText(parameter.get("value").take()), p.params)
-		params["inputs.parameters."+parameter.get("name").text()] = f.refer(value, others, parameter.get("value"))
-	}
-	return params
 }
 
 // do makes the nodes of a task, and returns its outcomes.
@@ -136,50 +132,55 @@ func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes 
 		f.root.source.note(erred.path, "not carried over: a Job doesn't distinguish errors from failures, "+
 			"and its dependents start after neither; continueOn.failed would start them after both")
 	}
-	if job := f.nodeOf(ends); job != nil && o.goesOn && !several {
-		o.allowed, job["allowFailure"], f.allowed[ends[0]] = true, true, true
+	if jobs := f.jobs(ends); o.goesOn && !several && len(jobs) > 0 {
+		o.allowed = true
+		for i, job := range jobs {
+			job["allowFailure"], f.allowed[ends[i]] = true, true
+		}
 	}
 	o.plain = own.always() && !o.goesOn
 	f.atExit(inner, task, o)
 	return o
 }
 
-// nodeOf returns the node of a task that is one Job, or one for each item. Nil: it is none, such as a gate.
-func (f *argoFlow) nodeOf(ends []string) map[string]any {
-	if len(f.nodes) == 0 || len(ends) != 1 {
+// jobs returns the nodes of a task whose template is a container, by their names. None: they aren't its own, such as a gate.
+func (f *argoFlow) jobs(names []string) []map[string]any {
+	var jobs []map[string]any
+	for _, node := range f.nodes[max(0, len(f.nodes)-len(names)):] {
+		if node := node.(map[string]any); node["jobTemplate"] != nil && node["name"] == names[len(jobs)] {
+			jobs = append(jobs, node)
+		}
+	}
+	if len(jobs) < len(names) {
 		return nil
 	}
-	job, _ := f.nodes[len(f.nodes)-1].(map[string]any)
-	if job["name"] != ends[0] || job["jobTemplate"] == nil {
-		return nil
-	}
-	return job
+	return jobs
 }
 
 // atExit runs a task's exit handler, whatever the outcome of the task.
 func (f *argoFlow) atExit(p place, task field, o *outcomes) {
-	for _, handler := range []field{task.get("onExit"), task.get("hooks", "exit", "template")} {
-		if !handler.has() {
-			continue
-		}
-		if p.last {
-			handler.drop("what is in finally has no exit handlers")
-			continue
-		}
-		template := f.templates[handler.text()]
-		begin := start{o.nodes, or(o.succeeded, o.failed)}
-		params := map[string]string{}
-		maps.Copy(params, f.params)
-		exit := place{prefix: p.prefix + "-exit", template: template, params: params, outer: params, start: begin, around: p.around}
-		if !template.has() {
-			f.block(&exit, handler, "there is no template of this name")
-		}
-		if expression := task.get("hooks", "exit", "expression"); expression.has() {
-			f.block(&exit, expression, "it isn't read")
-		}
-		f.handled(handler)
-		f.unfold(exit)
+	handler, arguments := exitOf(task)
+	switch {
+	case !handler.has():
+		return
+	case p.last:
+		handler.drop("what is in finally has no exit handlers")
+		return
 	}
+	others := scope{asText(task.get("name").value): o}
+	maps.Copy(others, p.others)
+	exit := place{
+		prefix: p.prefix + "-exit", template: f.templates[handler.text()], params: f.parameters(arguments, p.outer, others),
+		start: start{o.nodes, or(o.succeeded, o.failed)}, around: p.around,
+	}
+	if !exit.template.has() {
+		f.block(&exit, handler, "there is no template of this name")
+	}
+	if expression := task.get("hooks", "exit", "expression"); expression.has() {
+		f.block(&exit, expression, "it isn't read")
+	}
+	f.handled(handler)
+	f.unfold(exit)
 }
 
 // handled notes that something runs after a failure, so that the flow can't stop at the first, and that the flow fails all
@@ -242,10 +243,30 @@ type dag struct {
 	before map[string][]string
 }
 
+// target blocks a DAG with a target that isn't there.
+func (f *argoFlow) target(p *place) {
+	names := map[string]bool{}
+	for _, task := range p.template.get("dag", "tasks").items() {
+		names[asText(task.get("name").value)] = true
+	}
+	target := p.template.get("dag", "target")
+	text := substitute(asText(target.value), p.params)
+	if parameter.MatchString(text) {
+		f.unfilled(field{target.source, target.path, text}, p)
+		return
+	}
+	for name := range strings.FieldsSeq(text) {
+		if !names[name] {
+			f.block(p, target, "there is no task %s", name)
+		}
+	}
+}
+
 // targets leaves out the tasks that the DAG's target doesn't need.
 func (d *dag) targets() {
 	target := d.p.template.get("dag", "target")
-	if !target.has() {
+	text := substitute(target.text(), d.p.params)
+	if !target.has() || parameter.MatchString(text) {
 		return
 	}
 	needed := map[string]bool{}
@@ -258,10 +279,7 @@ func (d *dag) targets() {
 			}
 		}
 	}
-	for name := range strings.FieldsSeq(substitute(target.text(), d.p.params)) {
-		if !d.tasks[name].has() {
-			d.f.root.source.note(target.path, "there is no task %s", name)
-		}
+	for name := range strings.FieldsSeq(text) {
 		need(name)
 	}
 	d.order = slices.DeleteFunc(d.order, func(name string) bool {

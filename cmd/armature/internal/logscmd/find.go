@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,7 @@ type source struct {
 	pods    typedcorev1.PodInterface
 	part    string
 	root    *unstructured.Unstructured
+	pause   atomic.Int64 // between two searches for its pods, in ns
 }
 
 // runOf is one start of a container.
@@ -35,7 +37,8 @@ type runOf struct {
 	uid       string
 	restarts  int32
 	runs      bool
-	since     time.Time // when it was started again; zero for the first start
+	since     time.Time // when it was started again, or when its last line was printed; older lines are left out
+	again     bool      // the stream of its log has ended, and goes on after since
 	label     string    // what its lines begin with
 }
 

@@ -19,8 +19,15 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 )
 
-// settle is how long changes are collected before the family is looked for again.
-const settle = 200 * time.Millisecond
+const (
+	// settle is how long changes are collected before the family is found again.
+	settle = 200 * time.Millisecond
+	// busyShare is how many times as long as that took the command waits before it does so again: any pod of the namespace is a change.
+	busyShare = 9
+	// reopenAfter is how long after the end of a stream the command checks whether its container still runs: a kubelet or a proxy may have
+	// ended it.
+	reopenAfter = time.Second
+)
 
 // followAll prints what containers print until the object has ended. It hears of new pods by a watch.
 func (s *source) followAll(ctx context.Context, p *printer) error {
@@ -32,11 +39,13 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 	}
 	logs := s.newFollower(p)
 	for {
-		ended := hasEnded(s.root) // before its pods are looked for: there are no more of them then
+		ended := hasEnded(s.root) // before its pods are found: there are no more of them then
+		began := time.Now()
 		f, err := s.find(ctx)
 		if err != nil {
 			return err
 		}
+		s.pause.Store(int64(max(settle, busyShare*time.Since(began))))
 		if err := logs.start(ctx, f); err != nil {
 			return err
 		}
@@ -52,6 +61,7 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 			if changes, err = s.watch(ctx); err != nil { // the API server ends watches after a time
 				return cmp.Or(context.Cause(ctx), err)
 			}
+		case <-logs.ends:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -60,24 +70,33 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 
 // follower reads the logs of containers until these end.
 type follower struct {
-	source   *source
-	printer  *printer
-	known    map[string]bool // starts of containers whose logs are read, or have been
-	streams  sync.WaitGroup
-	failures chan error
+	source  *source
+	printer *printer
+	streams sync.WaitGroup
+	ends    chan struct{} // a stream has ended some time ago
+
+	mu    sync.Mutex
+	known map[string]*reading // by start of a container
 
 	ofRunning, ofEnded chan struct{} // one element for each log that is being read
 }
 
+// reading is how far the log of one start of a container has been read.
+type reading struct {
+	isOpen bool
+	last   time.Time // of the last line
+	err    error     // why the stream ended, if it was no end of the log
+}
+
 func (s *source) newFollower(p *printer) *follower {
 	return &follower{
-		source: s, printer: p, known: map[string]bool{}, failures: make(chan error, 1),
+		source: s, printer: p, known: map[string]*reading{}, ends: make(chan struct{}, 1),
 		ofRunning: make(chan struct{}, max(s.most, 1)), ofEnded: make(chan struct{}, max(s.most, 1)),
 	}
 }
 
-// start begins to read the logs that aren't known yet, and returns an error if more containers run than logs may be read at a time. As
-// many logs of containers that have ended are read beside them, so that they don't wait until those that run have ended.
+// start begins to read the logs that aren't known yet, and goes on with those of running containers whose streams have ended. It returns
+// an error if more containers run than logs may be read at a time. As many logs of containers that have ended are read beside them, so that they don't wait until those that run have ended.
 func (f *follower) start(ctx context.Context, found found) error {
 	running := 0
 	for _, r := range found.started {
@@ -89,11 +108,10 @@ func (f *follower) start(ctx context.Context, found found) error {
 		return tooMany(running, "run", most, found.parts)
 	}
 	for _, r := range found.started {
-		key := fmt.Sprint(r.uid, "/", r.container, "/", r.restarts)
-		if f.known[key] {
+		log := f.begin(&r)
+		if log == nil {
 			continue
 		}
-		f.known[key] = true
 		slots := f.ofEnded
 		if r.runs {
 			slots = f.ofRunning
@@ -105,45 +123,82 @@ func (f *follower) start(ctx context.Context, found found) error {
 				return
 			}
 			defer func() { <-slots }()
-			if err := f.source.stream(ctx, r, f.printer); err != nil && ctx.Err() == nil {
-				select {
-				case f.failures <- err:
-				default: // one failure is enough
-				}
-			}
+			last, err := f.source.stream(ctx, r, f.printer)
+			f.end(log, last, err)
 		})
 	}
 	return nil
 }
 
+// begin returns the reading of a log that is to be opened, nil if it is open, or has been read to its end.
+func (f *follower) begin(r *runOf) *reading {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := fmt.Sprint(r.uid, "/", r.container, "/", r.restarts)
+	log := f.known[key]
+	switch {
+	case log == nil:
+		log = &reading{}
+		f.known[key] = log
+	case log.isOpen || !r.runs && log.err == nil:
+		return nil
+	case !log.last.IsZero():
+		r.since, r.again = log.last, true
+	}
+	log.isOpen = true
+	return log
+}
+
+// end notes the end of a stream, and lets the command check soon whether its container still runs.
+func (f *follower) end(log *reading, last time.Time, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	log.isOpen, log.err = false, err
+	if !last.IsZero() {
+		log.last = last
+	}
+	time.AfterFunc(reopenAfter, func() {
+		select {
+		case f.ends <- struct{}{}:
+		default: // it will check anyway
+		}
+	})
+}
+
 // wait waits for the ends of all logs, and returns an error if one couldn't be read.
 func (f *follower) wait() error {
 	f.streams.Wait()
-	select {
-	case err := <-f.failures:
-		return err
-	default:
-		return nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, log := range f.known {
+		if log.err != nil {
+			return log.err
+		}
 	}
+	return nil
 }
 
-// stream prints the log of one container until it ends.
-func (s *source) stream(ctx context.Context, r runOf, p *printer) error {
+// stream prints the log of one container until it ends. It returns the time of the last line.
+func (s *source) stream(ctx context.Context, r runOf, p *printer) (last time.Time, err error) {
 	l, err := s.open(ctx, r, true)
 	if err != nil {
-		return err
+		return last, err
 	}
 	defer l.closer.Close()
 	for {
 		e, err := l.next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return last, nil
 		}
 		if err != nil {
-			return err
+			return last, err
 		}
+		if r.again && !e.at.After(r.since) { // an API server counts in seconds
+			continue
+		}
+		last = e.at
 		if err := p.print(e); err != nil {
-			return err
+			return last, err
 		}
 	}
 }
@@ -205,7 +260,7 @@ func (s *source) watch(ctx context.Context) (<-chan *unstructured.Unstructured, 
 					return
 				}
 			} else if due == nil {
-				due = time.After(settle)
+				due = time.After(time.Duration(s.pause.Load()))
 			}
 		}
 	}()

@@ -8,8 +8,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,6 +56,57 @@ func TestStarted(t *testing.T) {
 	one := (&source{options: options{container: "main"}}).started(pod)
 	require.Len(t, one, 1)
 	assert.Equal(t, "p", one[0].label)
+}
+
+// A stream that ends while its container runs is opened again, after the last line.
+func TestFollowGoesOnAfterAStreamEnds(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.URL.Query().Get("sinceTime")+" "+r.URL.Query().Get("sinceSeconds")+" "+r.URL.Query().Get("tailLines"))
+		fmt.Fprint(w, "2026-01-02T03:04:05.1Z one\n")
+		if len(asked) > 1 {
+			fmt.Fprint(w, "2026-01-02T03:04:05.2Z two\n")
+		}
+	}))
+	t.Cleanup(server.Close)
+	clients, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	require.NoError(t, err)
+	var out bytes.Buffer
+	s := &source{options: options{most: 2, tail: 1}, pods: clients.CoreV1().Pods("ns")}
+	f := s.newFollower(&printer{out: &out})
+	run := runOf{pod: "a", uid: "a", container: "main", label: "a", runs: true}
+	for range 2 {
+		require.NoError(t, f.start(t.Context(), found{started: []runOf{run}}))
+		require.NoError(t, f.wait())
+	}
+	run.runs = false
+	require.NoError(t, f.start(t.Context(), found{started: []runOf{run}}))
+	require.NoError(t, f.wait())
+	mu.Lock()
+	defer mu.Unlock()
+	assert.Equal(t, []string{"  1", "2026-01-02T03:04:05Z  "}, asked)
+	assert.Equal(t, "a | one\na | two\n", out.String())
+	<-f.ends
+}
+
+// The lines that someone wants are newer than --since, and than the start of a container that was started again.
+func TestSince(t *testing.T) {
+	asked := make(chan url.Values, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Query() }))
+	t.Cleanup(server.Close)
+	clients, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	require.NoError(t, err)
+	s := &source{options: options{tail: -1, since: time.Minute}, pods: clients.CoreV1().Pods("ns")}
+	for ago, want := range map[time.Duration]string{time.Hour: "sinceSeconds", time.Second: "sinceTime"} {
+		l, err := s.open(t.Context(), runOf{pod: "a", container: "main", since: time.Now().Add(-ago)}, true)
+		require.NoError(t, err)
+		require.NoError(t, l.closer.Close())
+		query := <-asked
+		assert.Len(t, query[want], 1, "%v", query)
+	}
 }
 
 // A stream that follows a container counts until the container has ended: as many containers as one likes may follow each other.

@@ -29,14 +29,15 @@ type lines struct {
 // open begins to read the log of a container. The API server is always asked for times: lines of several are put in their order.
 func (s *source) open(ctx context.Context, r runOf, follow bool) (*lines, error) {
 	o := &corev1.PodLogOptions{Container: r.container, Follow: follow, Timestamps: true}
-	if s.tail >= 0 {
+	if s.tail >= 0 && !r.again {
 		o.TailLines = &s.tail
 	}
+	var oldest time.Time
 	if s.since > 0 {
 		seconds := int64(max(s.since, time.Second).Seconds())
-		o.SinceSeconds = &seconds
+		o.SinceSeconds, oldest = &seconds, time.Now().Add(-s.since)
 	}
-	if follow && !r.since.IsZero() { // what it printed before was read before
+	if follow && r.since.After(oldest) {
 		o.SinceSeconds, o.SinceTime = nil, &metav1.Time{Time: r.since}
 	}
 	body, err := s.pods.GetLogs(r.pod, o).Stream(ctx)

@@ -19,8 +19,9 @@ var (
 // renew deadline before it gives up.
 //
 // It is the lease's lock, and so knows for how long its holder may write: for the renew deadline, by this machine's monotonic
-// clock. After that it lets no write through, and once it sees another holder, lost is closed. What is left of the lease is
-// for writes to arrive: see around.
+// clock and by its wall clock, whichever is faster. The monotonic clock stands still while the machine is suspended, and the
+// wall clock may be set back. After that it lets no write through, and once it sees another holder, lost is closed. What is left
+// of the lease is for writes to arrive: see around.
 type fence struct {
 	resourcelock.Interface
 	lease lease
@@ -120,9 +121,12 @@ func (f *fence) saw(holder string) {
 	}
 }
 
-// closed reports whether the holder could write, and may not any more.
+// closed reports whether the holder could write, and may not any more. A wall clock that is set forward closes the fence until the
+// next renewal.
 func (f *fence) closed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.until.IsZero() && f.now().After(f.until)
+	now := f.now()
+	wall, wallUntil := now.Round(0), f.until.Round(0) // without their monotonic readings
+	return !f.until.IsZero() && (now.After(f.until) || wall.After(wallUntil))
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -158,6 +159,35 @@ func TestFenceReleasesNoOthersLease(t *testing.T) {
 	assert.Equal(t, holder("other"), lock.record)
 
 	require.NoError(t, f.Update(t.Context(), holder("me")), "what has run out may be taken")
+}
+
+// suspended returns what the clocks of a machine show when it wakes: the monotonic one stands still meanwhile.
+func suspended(t *testing.T, before time.Time, d time.Duration) time.Time {
+	t.Helper()
+	after := before.Add(d)
+	(*struct { // the layout of a time.Time with a monotonic reading
+		wall      uint64
+		monotonic int64
+		location  *time.Location
+	})(unsafe.Pointer(&after)).monotonic -= int64(d)
+	require.Zero(t, after.Sub(before))
+	require.Equal(t, d, after.Round(0).Sub(before.Round(0)))
+	return after
+}
+
+func TestFenceIsClosedAfterTheMachineWasSuspended(t *testing.T) {
+	now := time.Now()
+	f := newFence(&fakeLock{}, leaseOf(4*time.Second))
+	f.now = func() time.Time { return now }
+	require.NoError(t, f.Create(t.Context(), renewed(now)))
+	now = suspended(t, now, time.Hour)
+	assert.True(t, f.closed())
+	require.NoError(t, f.Update(t.Context(), renewed(now)))
+	assert.False(t, f.closed(), "nobody took the lease")
+	now = suspended(t, now, -time.Hour)
+	assert.False(t, f.closed(), "the wall clock was set back")
+	now = now.Add(4*time.Second + time.Millisecond)
+	assert.True(t, f.closed(), "which delays nothing")
 }
 
 func TestFenceStopsWritesOnly(t *testing.T) {

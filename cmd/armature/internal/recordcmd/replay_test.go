@@ -3,9 +3,11 @@ package recordcmd
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +104,9 @@ func recordedPasses(t *testing.T, name string) *record.List {
 	return passesIn(t, world.JobsSucceed, name)
 }
 
+// crds are read once for all tests.
+var crds = buildertest.WithCRDs("../../../../config/crd")
+
 // passesIn is recordedPasses with other pods.
 func passesIn(t *testing.T, pods func(*corev1.Pod) world.Script, name string) *record.List {
 	t.Helper()
@@ -111,7 +116,7 @@ func passesIn(t *testing.T, pods func(*corev1.Pod) world.Script, name string) *r
 	require.NoError(t, err)
 	objects := owners()[name]
 	buildertest.Settle(t, buildertest.Scenario{
-		Scheme: newScheme(), Options: []buildertest.Option{buildertest.WithCRDs("../../../../config/crd")},
+		Scheme: newScheme(), Options: []buildertest.Option{crds},
 		Objects: append(slices.Clone(objects), world.Node("n1")), Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(objects[0])}},
 		Cluster: world.Cluster(world.Options{Pods: pods}), ClockStands: true,
 		Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
@@ -191,23 +196,36 @@ func TestGoTests(t *testing.T) {
 	require.NoError(t, os.RemoveAll(dir))        // of a run that was killed
 	require.NoError(t, os.MkdirAll(dir, 0o750))
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll("testdata")) })
-	for name := range operators {
-		list := recordedPasses(t, name)
-		require.NoError(t, writeTest(&list.Items[0], filepath.Join(dir, name+"_test.go")))
-		text, err := os.ReadFile(filepath.Join(dir, name+"_test.go")) //nolint:gosec // written above
+	// One package for all, with names of their own.
+	write := func(name string, pass *record.Pass) {
+		file := filepath.Join(dir, name+"_test.go")
+		require.NoError(t, writeTest(pass, file))
+		text, err := os.ReadFile(file) //nolint:gosec // written above
 		require.NoError(t, err)
-		// One package for all: the names of a constant and of a test would be the same.
 		changed := strings.ReplaceAll(string(text), "recorded", "recorded"+name)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name+"_test.go"), []byte(changed), 0o600))
+		changed = regexp.MustCompile(`func Test\w+`).ReplaceAllString(changed, "func TestOf"+name)
+		require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 	}
-	out, err := exec.CommandContext(context.Background(), "go", "test", "-vet=off", "./"+dir).CombinedOutput() //nolint:gosec // fixed
-	require.NoError(t, err, string(out))
+	want := map[string]string{"otherplan": "fail"}
+	for name := range operators {
+		write(name, &recordedPasses(t, name).Items[0])
+		want[name] = "pass"
+	}
+	other := recordedPasses(t, jobflow.Name).Items[0]
+	other.Plan.RequeueAfter = 1234
+	write("otherplan", &other)
 
-	list := recordedPasses(t, jobflow.Name)
-	list.Items[0].Plan.RequeueAfter = 1234
-	require.NoError(t, os.Remove(filepath.Join(dir, jobflow.Name+"_test.go")))
-	require.NoError(t, writeTest(&list.Items[0], filepath.Join(dir, jobflow.Name+"_test.go")))
-	out, err = exec.CommandContext(context.Background(), "go", "test", "-vet=off", "./"+dir).CombinedOutput() //nolint:gosec // fixed
+	command := exec.CommandContext(context.Background(), "go", "test", "-vet=off", "-ldflags=-s", "-json", "./"+dir) //nolint:gosec // fixed
+	out, err := command.Output()
 	require.Error(t, err)
-	assert.Contains(t, string(out), "requeueAfter is 1234 in the record, and now <nil>")
+	assert.Contains(t, string(out), "requeueAfter is 1234 in the record, and now \\u003cnil\\u003e")
+	got := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		var event struct{ Action, Test string }
+		require.NoError(t, json.Unmarshal([]byte(line), &event))
+		if name, ok := strings.CutPrefix(event.Test, "TestOf"); ok && (event.Action == "pass" || event.Action == "fail") {
+			got[name] = event.Action
+		}
+	}
+	assert.Equal(t, want, got)
 }

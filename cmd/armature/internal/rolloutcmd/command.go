@@ -2,6 +2,7 @@
 package rolloutcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,14 +55,14 @@ in time), Aborted or Complete. Without -n the command reads the records of all n
 			if err := format.Check(); err != nil {
 				return err
 			}
-			_, all, err := find(cmd.Context(), kube, args)
-			if err != nil {
-				return err
+			_, all, unread := find(cmd.Context(), kube, args)
+			if len(all) == 0 && unread != nil {
+				return unread
 			}
 			if encoded, err := format.Encode(cmd.OutOrStdout(), all); encoded || err != nil {
-				return err
+				return errors.Join(err, unread)
 			}
-			return write(cmd.OutOrStdout(), all)
+			return errors.Join(write(cmd.OutOrStdout(), all), unread)
 		},
 	}
 	kube.AddFlags(cmd.Flags())
@@ -82,17 +83,14 @@ Without the name of an operator, the command applies to all incomplete roll-outs
 		Example: "  armature rollout " + verb + "\n  armature rollout " + verb + " jobflow",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, all, err := find(cmd.Context(), kube, args)
-			if err != nil {
-				return err
-			}
+			c, all, unread := find(cmd.Context(), kube, args)
 			if len(args) == 0 {
 				all = slices.DeleteFunc(all, func(r *release.Rollout) bool { return r.State == release.Complete })
 			}
 			if len(all) == 0 {
-				return errors.New("all roll-outs are complete")
+				return cmp.Or(unread, errors.New("all roll-outs are complete"))
 			}
-			var errs []error
+			errs := []error{unread}
 			for _, r := range all {
 				was := r.State
 				if err := decide(cmd.Context(), c, r); err != nil {
@@ -103,7 +101,7 @@ Without the name of an operator, the command applies to all incomplete roll-outs
 				if r.State == was {
 					noChange = " (no change)"
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: roll-out %s %s%s\n", r.Operator, r.ID, done, noChange)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: roll-out %s %s%s\n", r.Operator, output.Line(r.ID), done, noChange)
 			}
 			return errors.Join(errs...)
 		},
@@ -112,25 +110,23 @@ Without the name of an operator, the command applies to all incomplete roll-outs
 	return cmd
 }
 
-// find returns the roll-outs that the arguments name.
+// find returns the roll-outs that the arguments name, and an error about those of them that can't be read.
 func find(ctx context.Context, kube *genericclioptions.ConfigFlags, args []string) (client.Client, []*release.Rollout, error) {
 	cluster, err := connect.Open(kube)
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := release.List(ctx, cluster.Client, *kube.Namespace)
-	if err != nil || len(args) == 0 {
-		return cluster.Client, all, err
+	found, err := release.List(ctx, cluster.Client, *kube.Namespace, args...)
+	if len(found) > 0 || err != nil || len(args) == 0 {
+		return cluster.Client, found, err
 	}
 	var names []string
-	named := slices.DeleteFunc(slices.Clone(all), func(r *release.Rollout) bool {
-		names = append(names, r.Operator)
-		return r.Operator != args[0]
-	})
-	if len(named) == 0 {
-		return nil, nil, fmt.Errorf("the operator %q has no roll-out; there are roll-outs of: %s", args[0], strings.Join(names, ", "))
+	all, err := release.List(ctx, cluster.Client, *kube.Namespace)
+	for _, r := range all {
+		names = append(names, output.Line(r.Operator))
 	}
-	return cluster.Client, named, nil
+	return nil, nil, errors.Join(
+		fmt.Errorf("the operator %q has no roll-out; there are roll-outs of: %s", args[0], strings.Join(names, ", ")), err)
 }
 
 // write shows roll-outs for people.
@@ -140,9 +136,9 @@ func write(w io.Writer, all []*release.Rollout) error {
 		b.WriteString("no roll-outs\n")
 	}
 	for _, r := range all {
-		fmt.Fprintf(&b, "%s: %s, roll-out %s", r.Operator, r.State, r.ID)
+		fmt.Fprintf(&b, "%s: %s, roll-out %s", r.Operator, r.State, output.Line(r.ID))
 		if r.State != release.Complete {
-			fmt.Fprintf(&b, ", %d of %d objects wait, at most %s in their turn", len(r.Waiting), r.Owners, r.MaxOwners)
+			fmt.Fprintf(&b, ", %d of %d objects wait, at most %s in their turn", len(r.Waiting), r.Owners, output.Line(r.MaxOwners))
 		}
 		b.WriteString("\n")
 		for _, o := range r.InTurn {
@@ -169,7 +165,7 @@ func line(b *strings.Builder, how string, o release.Owner) {
 	}
 	fmt.Fprintf(b, "  %-8s %s %s", how, o.Kind, name)
 	if o.Why != "" {
-		b.WriteString(": " + o.Why)
+		b.WriteString(": " + output.Line(o.Why))
 	}
 	switch {
 	case o.Passed:

@@ -105,6 +105,16 @@ func (p *Existing) AddKind(k Kind) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkAbsent(p.Dir, files); err != nil {
+		return nil, err
+	}
+	existing, err := beside(p.Dir, files)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.checkNames(existing, files); err != nil {
+		return nil, err
+	}
 	const above = "// armature new kind: further "
 	edited := map[string]string{}
 	for _, i := range []insertion{

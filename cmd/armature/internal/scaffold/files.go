@@ -63,7 +63,7 @@ func New(p Project, k Kind) ([]File, error) {
 		return nil, err
 	}
 	files = append(files, kind...)
-	if err := checkPaths(files); err != nil {
+	if err := errors.Join(checkPaths(files), k.checkNames(nil, files)); err != nil {
 		return nil, err
 	}
 	return mergeTests(files, "operator/operator_test.go", "operator/"+k.Lower()+"_test.go")
@@ -149,13 +149,8 @@ func render(d data, pairs [][2]string) ([]File, error) {
 
 // Write writes files into a directory. It overwrites none: if one exists, it writes nothing.
 func Write(dir string, files []File) error {
-	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s exists, and isn't overwritten", path)
-		} else if !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
+	if err := checkAbsent(dir, files); err != nil {
+		return err
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
@@ -163,6 +158,19 @@ func Write(dir string, files []File) error {
 			return err
 		}
 		if err := os.WriteFile(path, f.Text, 0o644); err != nil { //nolint:gosec // files of a project, to commit
+			return err
+		}
+	}
+	return nil
+}
+
+// checkAbsent returns an error if a directory has one of the files.
+func checkAbsent(dir string, files []File) error {
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s exists, and isn't overwritten", path)
+		} else if !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

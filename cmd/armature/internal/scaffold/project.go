@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
 // The variants of a kind.
@@ -67,8 +68,8 @@ func (k Kind) Check() error {
 	case !kindName.MatchString(k.Kind) || len(k.Kind) > 50:
 		errs = append(errs, fmt.Errorf(
 			"--kind: %q; a kind has at most 50 letters and digits and begins with an upper-case letter, such as Backup", k.Kind))
-	case strings.HasSuffix(k.Kind, "List") || k.Kind == "GroupVersion" || k.Kind == "AddToScheme":
-		errs = append(errs, fmt.Errorf("--kind: %q is a name that the package of the kinds needs itself; choose another one", k.Kind))
+	case strings.HasSuffix(k.Kind, "List"):
+		errs = append(errs, fmt.Errorf("--kind: %q ends like the name of a list of objects; choose another one", k.Kind))
 	case k.Lower() == "operator" || k.Lower() == "scheme": // operator/operator_test.go, scheme.go
 		errs = append(errs, fmt.Errorf("--kind: %q is a name that a file of the project has already; choose another one", k.Kind))
 	}
@@ -90,6 +91,16 @@ func (k Kind) Lower() string { return strings.ToLower(k.Kind) }
 
 // Var is the beginning of the names of unexported functions.
 func (k Kind) Var() string { return strings.ToLower(k.Kind[:1]) + k.Kind[1:] }
+
+// InStory is the kind in the lines of a story: with its group if a built-in kind has the same name.
+func (k Kind) InStory() string {
+	for gvk := range clientgoscheme.Scheme.AllKnownTypes() {
+		if gvk.Kind == k.Kind {
+			return k.Kind + "." + k.Group
+		}
+	}
+	return k.Kind
+}
 
 // SampleName is the name of the object in the sample.
 func (k Kind) SampleName() string { return "demo" }

@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,8 +39,8 @@ func project(t *testing.T, dir, module string, k Kind) {
 	require.NoError(t, Write(dir, files))
 }
 
-// A project of two kinds generates, compiles, and passes vet and its own tests. It is built as packages of this module, with what is
-// compiled already; test/integration/scaffold builds modules of all variants.
+// A project of two kinds, one of which has the name of a built-in kind, generates, compiles, and passes vet and its own tests. It is built
+// as packages of this module, with what is compiled already; test/integration/scaffold builds modules of all variants.
 func TestProjectOfTwoKinds(t *testing.T) {
 	require.NoError(t, os.MkdirAll("testdata", 0o755)) //nolint:gosec // git keeps no empty directory
 	dir, err := os.MkdirTemp("testdata", "project-")
@@ -48,7 +49,7 @@ func TestProjectOfTwoKinds(t *testing.T) {
 	project(t, dir, "github.com/armature-dev/armature/cmd/armature/internal/scaffold/"+filepath.ToSlash(dir), plain(t, "Backup"))
 	p, err := Open(dir)
 	require.NoError(t, err)
-	_, err = p.AddKind(plain(t, "Restore"))
+	_, err = p.AddKind(plain(t, "Ingress"))
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(filepath.Join(dir, "go.mod")))
 
@@ -77,7 +78,7 @@ func TestProjectOfTwoKinds(t *testing.T) {
 	}
 	run(dir, "vet", "./...")
 	run(dir, "test", "-vet=off", "./...")
-	for _, file := range []string{"charts/saver/crds/example.com_backups.yaml", "charts/saver/crds/example.com_restores.yaml", "charts/saver/templates/role.yaml"} {
+	for _, file := range []string{"charts/saver/crds/example.com_backups.yaml", "charts/saver/crds/example.com_ingresses.yaml", "charts/saver/templates/role.yaml"} {
 		assert.FileExists(t, filepath.Join(dir, file))
 	}
 }
@@ -121,20 +122,21 @@ func TestNames(t *testing.T) {
 		project Project
 		change  func(*Kind)
 	}{
-		`the name is "Backup"`:                     {Project{Name: "Backup", Module: "example.com/a"}, func(*Kind) {}},
-		`the name is "../a"`:                       {Project{Name: "../a", Module: "example.com/a"}, func(*Kind) {}},
-		`the name is ""`:                           {Project{Name: "", Module: "example.com/a"}, func(*Kind) {}},
-		`the name is "1st"`:                        {Project{Name: "1st", Module: "example.com/a"}, func(*Kind) {}},
-		`--module: "a b"`:                          {Project{Name: "a", Module: "a b"}, func(*Kind) {}},
-		`--kind: "backup"`:                         {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "backup" }},
-		`--kind: ""`:                               {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "" }},
-		`--kind: "BackupList" is a name`:           {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "BackupList" }},
-		`--kind: "Operator" is a name that a file`: {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "Operator" }},
-		`--kind: "Scheme" is a name that a file`:   {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "Scheme" }},
-		`--kind: "SCHEME" is a name that a file`:   {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "SCHEME" }},
-		`--group: "example"`:                       {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Group = "example" }},
-		`--group: "x.k8s.io": groups under k8s.io`: {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Group = "x.k8s.io" }},
-		`--version: "1"`:                           {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.APIVersion = "1" }},
+		`the name is "Backup"`:                      {Project{Name: "Backup", Module: "example.com/a"}, func(*Kind) {}},
+		`the name is "../a"`:                        {Project{Name: "../a", Module: "example.com/a"}, func(*Kind) {}},
+		`the name is ""`:                            {Project{Name: "", Module: "example.com/a"}, func(*Kind) {}},
+		`the name is "1st"`:                         {Project{Name: "1st", Module: "example.com/a"}, func(*Kind) {}},
+		`--module: "a b"`:                           {Project{Name: "a", Module: "a b"}, func(*Kind) {}},
+		`--kind: "backup"`:                          {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "backup" }},
+		`--kind: ""`:                                {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "" }},
+		`--kind: "BackupList" ends like the name`:   {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "BackupList" }},
+		`declare GroupVersion, which api/v1/scheme`: {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "GroupVersion" }},
+		`--kind: "Operator" is a name that a file`:  {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "Operator" }},
+		`--kind: "Scheme" is a name that a file`:    {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "Scheme" }},
+		`--kind: "SCHEME" is a name that a file`:    {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Kind = "SCHEME" }},
+		`--group: "example"`:                        {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Group = "example" }},
+		`--group: "x.k8s.io": groups under k8s.io`:  {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.Group = "x.k8s.io" }},
+		`--version: "1"`:                            {Project{Name: "a", Module: "example.com/a"}, func(k *Kind) { k.APIVersion = "1" }},
 	} {
 		k := good
 		c.change(&k)
@@ -180,6 +182,21 @@ func TestKindsThatDoNotFitTheProject(t *testing.T) {
 	assert.ErrorContains(t, err, `add "operator.Restore(mgr).Complete()," where the other kinds are`)
 	_, err = Open(t.TempDir())
 	assert.ErrorContains(t, err, "is no project of armature new")
+}
+
+// The types of a kind have names that no other kind of the project may have.
+func TestKindsWithTheNameOfAnotherOnesType(t *testing.T) {
+	for first, second := range map[string]string{"Backup": "BackupSpec", "BackupStatus": "Backup"} {
+		dir := t.TempDir()
+		project(t, dir, "example.com/saver", plain(t, first))
+		p, err := Open(dir)
+		require.NoError(t, err)
+		_, err = p.AddKind(plain(t, second))
+		file := func(kind string) string { return "api/v1/" + strings.ToLower(kind) + ".go" }
+		assert.EqualError(t, err, fmt.Sprintf("--kind: %q: %s would declare %s, which %s declares already; choose another name",
+			second, file(second), max(first, second), file(first)))
+		assert.NoFileExists(t, filepath.Join(dir, file(second)))
+	}
 }
 
 // controller-gen is that of this repository.

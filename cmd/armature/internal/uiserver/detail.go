@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -81,6 +82,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 		runs = read(v.hub, jobs, "runs", daemonRunOf, out.wake)
 		defer runs.close()
 	}
+	exists := false
 	out.run(v, func() bool {
 		c, synced, isNews := objects.take(), true, false
 		out.source(c.state)
@@ -108,7 +110,11 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 			n, r := nodes.take(), runs.take()
 			out.source(n.state)
 			out.source(r.state)
-			d.sendMap(n, r)
+			out.rest = 0
+			if began := time.Now(); len(c.set)+len(n.set)+len(n.gone)+len(r.set)+len(r.gone) > 0 {
+				d.sendMap(n, r)
+				out.rest = busyShare * time.Since(began) // the map is computed at most a tenth of the time, however many nodes there are
+			}
 			synced = synced && n.synced && r.synced
 		}
 		if isNews && d.object != nil {
@@ -116,7 +122,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 			d.explainer.ask(ctx, func(ctx context.Context) explained { return v.explain(ctx, root, d.node) })
 		}
 		d.sendExplained(pods == nil)
-		if c.synced && d.object == nil || len(c.gone) > 0 && len(c.set) == 0 {
+		if exists = len(c.set) > 0 || exists && len(c.gone) == 0; c.complete && !exists {
 			out.end(notFound(k.Kind, namespace, name))
 		}
 		return synced && c.synced && e.synced

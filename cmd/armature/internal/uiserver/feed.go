@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -21,11 +22,13 @@ import (
 )
 
 const (
-	// pageSize is the number of objects of one list request.
-	pageSize = 500
-	// maxObjects is how many objects a feed holds at most. Of more it shows the first. Once a tenth of its room is free again, it lists
-	// anew.
+	// pageSize is the number of objects of one list request. An object may have 1.5 MiB of JSON, and several times that once it is read.
+	pageSize = 50
+	// maxObjects is how many objects a feed holds at most. Of more it shows the first. When it has a tenth fewer again, it lists once more.
 	maxObjects = 50_000
+	// watchSeconds is how long a watch lasts at least; at most, it lasts twice as long. The API server checks the viewer's rights when a
+	// watch begins, so this bounds how long a lost right still shows something. Its own default is 30 to 60 minutes.
+	watchSeconds int64 = 300
 	// firstPause and longestPause are between attempts to reach an API server that doesn't answer.
 	firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
 	// longestRefusal is between attempts while the API server refuses: rights may be granted, a kind may be installed, and an API server
@@ -78,7 +81,7 @@ type feed[T any] struct {
 	items   map[types.UID]item[T]
 	state   sourceState
 	synced  bool // all that exists has been read once
-	skipped bool // there was no room for some of them
+	skipped bool // of some of them, because there are too many
 	readers map[*reader[T]]struct{}
 }
 
@@ -217,10 +220,11 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 	return version, nil
 }
 
-// watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to, "" if there
-// is room again for objects that had none.
+// watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to, "" if it
+// can hold some of the skipped objects now.
 func (f *feed[T]) watch(ctx context.Context, version string) (string, error) {
-	options, err := f.options(&metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+	seconds := watchSeconds + rand.Int64N(watchSeconds) //nolint:gosec // spreads the ends of many watches
+	options, err := f.options(&metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true, TimeoutSeconds: &seconds})
 	if err != nil {
 		return version, err
 	}
@@ -280,7 +284,11 @@ func (f *feed[T]) set(u *unstructured.Unstructured) {
 		}
 		return
 	}
-	f.items[uid] = item[T]{u.GetResourceVersion(), f.project(u)}
+	value := f.project(u)
+	f.items[uid] = item[T]{u.GetResourceVersion(), value}
+	if ok && reflect.DeepEqual(known.value, value) {
+		return // a node's heartbeat, for example: nothing changes of what is shown
+	}
 	for r := range f.readers {
 		r.note(uid)
 	}
@@ -298,13 +306,16 @@ func (f *feed[T]) forget(uid types.UID) {
 
 func (f *feed[T]) setLive() {
 	if f.skipped {
-		f.setState(stateLimited, fmt.Sprintf("there are more than %d: the others are not shown", f.room))
+		f.setState(stateLimited, fmt.Sprintf("only %d of them are shown", f.room))
 		return
 	}
 	f.setState(stateLive, "")
 }
 
 func (f *feed[T]) setState(state, message string) {
+	if f.state.State == state && f.state.Message == message {
+		return
+	}
 	f.state.State, f.state.Message = state, message
 	for r := range f.readers {
 		r.newState = true

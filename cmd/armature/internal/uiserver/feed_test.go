@@ -1,6 +1,7 @@
 package uiserver
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -10,7 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 func TestFeedShowsTheOthersOnceThereIsRoom(t *testing.T) {
@@ -42,4 +46,48 @@ func TestFeedShowsTheOthersOnceThereIsRoom(t *testing.T) {
 
 	require.NoError(t, server.Client().Delete(t.Context(), configMap(1)))
 	shows(stateLive, "c-00", "c-02", "c-03")
+}
+
+// A watch whose viewer has lost the right to it goes on until it ends: the API server is asked to end it within minutes.
+func TestAWatchAsksForItsEnd(t *testing.T) {
+	asked := make(chan *metav1.ListOptions, 1)
+	c := interceptor.NewClient(newAPI(t).cluster().Client, interceptor.Funcs{
+		Watch: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error) {
+			asked <- (&client.ListOptions{}).ApplyOptions(opts).AsListOptions()
+			return c.Watch(ctx, list, opts...)
+		},
+	})
+	f := newFeed(c, source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap")}, (*unstructured.Unstructured).GetName)
+	go f.run(t.Context())
+	seconds := ptr.Deref((<-asked).TimeoutSeconds, 0)
+	assert.GreaterOrEqual(t, seconds, int64(300))
+	assert.Less(t, seconds, int64(600))
+}
+
+// The kubelet of each node writes its status every few seconds. A map of nodes isn't computed again for that.
+func TestAHeartbeatWakesNoReader(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
+	api := newAPI(t, node)
+	wake := make(chan struct{}, 1)
+	h := newHub(t.Context(), api.cluster().Client, time.Minute)
+	r := read(h, source{gvk: corev1.SchemeGroupVersion.WithKind("Node")}, "placement", clusterNodeOf, wake)
+	require.Eventually(t, func() bool { return r.take().synced && api.requests("watch Node") > 0 }, time.Minute, time.Millisecond)
+	<-wake
+	arrived := func() bool {
+		r.feed.mu.Lock()
+		defer r.feed.mu.Unlock()
+		return r.feed.items[node.UID].version == node.ResourceVersion
+	}
+	require.NoError(t, api.Client().Get(t.Context(), client.ObjectKeyFromObject(node), node))
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now()}}
+	require.NoError(t, api.Client().Status().Update(t.Context(), node))
+	require.Eventually(t, arrived, time.Minute, time.Millisecond)
+	assert.Empty(t, wake)
+	assert.Empty(t, r.take().set)
+
+	node.Spec.Unschedulable = true
+	require.NoError(t, api.Client().Update(t.Context(), node))
+	require.Eventually(t, arrived, time.Minute, time.Millisecond)
+	assert.Len(t, wake, 1)
+	assert.Len(t, r.take().set, 1)
 }

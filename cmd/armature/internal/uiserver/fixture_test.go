@@ -46,13 +46,16 @@ type apiServer struct {
 	asked   map[string]int // requests by verb and kind
 }
 
+// crds are read once for all tests.
+var crds = buildertest.WithCRDs("../../../../config/crd")
+
 func newAPI(t *testing.T, objects ...client.Object) *apiServer {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	return &apiServer{
-		Server: buildertest.NewServer(scheme, buildertest.WithCRDs("../../../../config/crd"), buildertest.WithObjects(objects...)),
+		Server: buildertest.NewServer(scheme, crds, buildertest.WithObjects(objects...)),
 		asked:  map[string]int{},
 	}
 }

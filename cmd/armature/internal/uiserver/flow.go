@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/http"
 	"strconv"
@@ -23,16 +24,19 @@ type flowDocument struct {
 	row
 	Counts v1alpha1.FlowCounts `json:"counts"`
 
-	flow *v1alpha1.JobFlow // nil if it can't be read
+	flow       *v1alpha1.JobFlow // nil if it can't be read
+	unreadable error
 }
 
 func flowDocumentOf(u *unstructured.Unstructured) flowDocument {
 	d := flowDocument{row: rowOf(u)}
 	flow := &v1alpha1.JobFlow{}
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, flow) == nil {
-		flow.ManagedFields = nil
-		d.flow, d.Counts = flow, flow.Status.Counts
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, flow); err != nil {
+		d.unreadable = err
+		return d
 	}
+	flow.ManagedFields = nil
+	d.flow, d.Counts = flow, flow.Status.Counts
 	return d
 }
 
@@ -49,8 +53,8 @@ func flowReader() func(*unstructured.Unstructured) flowDocument {
 		flow := &v1alpha1.JobFlow{ObjectMeta: last.ObjectMeta, Spec: last.Spec}
 		status, _, _ := unstructured.NestedFieldNoCopy(u.Object, "status")
 		fields, _ := status.(map[string]any) // nil is an empty status
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &flow.Status) != nil {
-			return flowDocument{row: rowOf(u)}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &flow.Status); err != nil {
+			return flowDocument{row: rowOf(u), unreadable: err}
 		}
 		return flowDocument{row: rowOf(u), Counts: flow.Status.Counts, flow: flow}
 	}
@@ -316,7 +320,7 @@ func (s *server) streamFlow(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	defer flows.close()
 	jobs := read(v.hub, jobsSource(namespace, name), "times", jobTimesOf, out.wake)
 	defer jobs.close()
-	view := newFlowView()
+	view, exists := newFlowView(), false
 	out.run(v, func() bool {
 		c, j := flows.take(), jobs.take()
 		out.source(c.state)
@@ -332,8 +336,12 @@ func (s *server) streamFlow(w http.ResponseWriter, r *http.Request, v *Viewer) {
 			changed = append(changed, nodes...)
 		}
 		sendAll(out, "nodes", changed)
-		if c.synced && view.document.flow == nil || len(c.gone) > 0 && len(c.set) == 0 {
+		exists = len(c.set) > 0 || exists && len(c.gone) == 0
+		switch {
+		case c.complete && !exists:
 			out.end(notFound("JobFlow", namespace, name))
+		case exists && view.document.flow == nil:
+			out.end(fmt.Errorf("JobFlow %s/%s can't be read: %w", namespace, name, view.document.unreadable))
 		}
 		return c.synced && j.synced
 	})

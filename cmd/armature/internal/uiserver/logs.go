@@ -21,8 +21,8 @@ const (
 	maxLogs, maxTail, defaultTail = 8, 10_000, 500
 	// maxLine is the longest line in bytes. What is longer is cut.
 	maxLine = 64 << 10
-	// linesAhead is how many lines wait for the browser before the log is read no further.
-	linesAhead = 1000
+	// linesAhead is how many lines wait for the browser before the log is read no further. Each may be as long as maxLine.
+	linesAhead = 64
 )
 
 // line is a line of a log, of the container with this index in the query.
@@ -109,12 +109,12 @@ func (s *server) streamLogs(w http.ResponseWriter, r *http.Request, v *Viewer) {
 		case <-v.hub.ctx.Done():
 			return
 		case <-ping.C:
-			out.write([]byte(": ping\n\n"))
+			out.ping()
 		case first := <-lines:
-			out.send("lines", gathered(first, lines))
+			out.sendLines(first, lines)
 		case end := <-ends:
 			for len(lines) > 0 { // they came before it
-				out.send("lines", gathered(<-lines, lines))
+				out.sendLines(<-lines, lines)
 			}
 			out.send("end", end)
 			if left--; left == 0 {
@@ -124,18 +124,21 @@ func (s *server) streamLogs(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	}
 }
 
-// gathered returns a line and those that have come with it.
-func gathered(first line, lines <-chan line) []line {
-	batch := []line{first}
-	for len(batch) < maxBatch {
+// sendLines sends a line and those that have come with it.
+func (s *stream) sendLines(first line, lines <-chan line) {
+	var b batch
+	for next, more := first, true; more && s.err == nil; {
+		s.err = b.add(next)
+		if b.full() {
+			break
+		}
 		select {
-		case next := <-lines:
-			batch = append(batch, next)
+		case next = <-lines:
 		default:
-			return batch
+			more = false
 		}
 	}
-	return batch
+	s.sendBatch("lines", &b)
 }
 
 // follow reads one log to its end.

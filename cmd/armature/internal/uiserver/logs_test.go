@@ -59,6 +59,29 @@ func TestLogsSideBySide(t *testing.T) {
 	assert.Equal(t, logEnd{P: 0}, decoded[logEnd](t, l.until("end", nil)))
 }
 
+// One tenant's pod prints what it likes: no event is large, and few lines wait for a slow browser.
+func TestALogOfLongLinesComesInSmallEvents(t *testing.T) {
+	const lines = 500
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range lines {
+			fmt.Fprintln(w, strings.Repeat("<", maxLine-1))
+		}
+	}))
+	t.Cleanup(api.Close)
+	s := newSite(t, newAPI(t))
+	var err error
+	s.login.one.pods, err = kubernetes.NewForConfig(&rest.Config{Host: api.URL})
+	require.NoError(t, err)
+	l := s.listen("/api/stream/logs?namespace=a&pod=x/main")
+	n, largest := 0, 0
+	l.read(func(e sent) bool {
+		n, largest = n+strings.Count(e.data, `{"p":0,"s":`), max(largest, len(e.data))
+		return e.event == "end"
+	})
+	assert.Equal(t, lines, n)
+	assert.LessOrEqual(t, largest, 1<<20)
+}
+
 func TestLogQueries(t *testing.T) {
 	s := newSite(t, newAPI(t))
 	for _, query := range []string{

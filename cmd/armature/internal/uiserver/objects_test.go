@@ -124,6 +124,48 @@ func TestRightsComeAndGo(t *testing.T) {
 	l.until("source", has(`"state":"live"`))
 }
 
+// What the viewer may not read for a while isn't said to be missing. Once he may, what has been deleted meanwhile is.
+func TestAHiddenObjectIsNotMissing(t *testing.T) {
+	for path, event := range map[string]string{"flow?": "flow", "detail?kind=JobFlow&": "object"} {
+		t.Run(event, func(t *testing.T) {
+			flow := flowNamed("a", "first")
+			api := newAPI(t, flow)
+			s := newSite(t, api)
+			untilForbidden := func(l *listener) {
+				t.Helper()
+				l.read(func(e sent) bool {
+					require.NotEqual(t, "problem", e.event, e.data)
+					return e.event == "source" && strings.Contains(e.data, `"kind":"JobFlow","namespace":"a","state":"forbidden","message":`)
+				})
+			}
+			restart := func() {
+				t.Helper()
+				api.stop()
+				api.deny(func(_, _, _ string) bool { return true })
+				api.start()
+			}
+			open := s.listen("/api/stream/" + path + "namespace=a&name=first")
+			open.until("synced", nil)
+			restart()
+			untilForbidden(open)
+			require.NoError(t, api.Client().Get(t.Context(), client.ObjectKeyFromObject(flow), flow))
+			flow.Labels = map[string]string{"changed": "meanwhile"}
+			require.NoError(t, api.Client().Update(t.Context(), flow))
+			api.deny(nil)
+			open.until(event, has("meanwhile"))
+
+			restart()
+			untilForbidden(open)
+			cold := s.listen("/api/stream/" + path + "namespace=a&name=first")
+			untilForbidden(cold)
+			require.NoError(t, api.Client().Delete(t.Context(), flow))
+			api.deny(nil)
+			assert.Contains(t, open.until("problem", nil), "there is no JobFlow first")
+			assert.Contains(t, cold.until("problem", nil), "there is no JobFlow first")
+		})
+	}
+}
+
 func TestAnUnknownKindIsRefused(t *testing.T) {
 	s := newSite(t, newAPI(t))
 	answer := s.get("/api/stream/objects?kind=Secret")

@@ -38,6 +38,8 @@ type podView struct {
 	Ready      bool            `json:"ready,omitempty"`
 
 	owner types.UID
+	// version lets each version of a pod be news: an explanation reads more of a pod than is shown.
+	version string
 }
 
 // containerView is what it shows of a container.
@@ -56,6 +58,7 @@ func podViewOf(u *unstructured.Unstructured) podView {
 	v := podView{
 		UID: u.GetUID(), Name: u.GetName(), Namespace: u.GetNamespace(), State: diagnose.StateOf(o), Tone: toneOf(o),
 		Node: diagnose.NodeOf(o), Created: u.GetCreationTimestamp().Time, Started: timeAt(u, "status", "startTime"),
+		version: u.GetResourceVersion(),
 	}
 	for _, ref := range u.GetOwnerReferences() {
 		if ref.Controller != nil && *ref.Controller {

@@ -22,8 +22,11 @@ type changes[T any] struct {
 	gone []types.UID
 	// state is the source's; nil if it is as it was.
 	state *sourceState
-	// synced says that all that exists has been read.
+	// synced says that all that exists has been read, or that the API server refuses to show it.
 	synced bool
+	// complete says that all that exists has been read: what isn't there doesn't exist. It is false while the API server refuses or doesn't
+	// answer.
+	complete bool
 }
 
 // note notes a change, and poke wakes the stream. The caller holds the feed's lock.
@@ -44,7 +47,7 @@ func (r *reader[T]) take() changes[T] {
 	f := r.feed
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := changes[T]{synced: f.synced}
+	c := changes[T]{synced: f.synced, complete: f.state.State == stateLive || f.state.State == stateLimited}
 	for uid := range r.changed {
 		if known, ok := f.items[uid]; ok {
 			c.set = append(c.set, known.value)

@@ -3,21 +3,18 @@ package uiserver
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
 
 const (
-	// pingEvery is the interval of pings in an idle stream, so that the page notices a dead connection.
+	// pingEvery is the interval of pings, so that the page notices a dead connection: it takes one that is silent for three of them for dead.
 	pingEvery = 15 * time.Second
 	// writeTimeout is how long a browser may take no bytes before its stream is ended.
 	writeTimeout = 30 * time.Second
 	// settle is how long changes are gathered, so that a burst is one message.
 	settle = 50 * time.Millisecond
-	// maxBatch is the most objects of one message.
-	maxBatch = 500
 )
 
 // stream sends server-sent events.
@@ -53,7 +50,13 @@ func (s *stream) send(event string, data any) {
 		s.err = err
 		return
 	}
-	s.write(slices.Concat([]byte("event: "+event+"\ndata: "), body, []byte("\n\n")))
+	s.writeEvent(event, body)
+}
+
+func (s *stream) writeEvent(event string, body []byte) {
+	s.write([]byte("event: " + event + "\ndata: "))
+	s.write(body)
+	s.write([]byte("\n\n"))
 }
 
 func (s *stream) write(text []byte) {
@@ -80,6 +83,7 @@ func (s *stream) problem(err error) {
 func (s *stream) run(v *Viewer, update func() (synced bool)) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
+	wake, rested := s.wake, (<-chan time.Time)(nil)
 	for s.err == nil {
 		select {
 		case <-s.r.Context().Done():
@@ -87,21 +91,22 @@ func (s *stream) run(v *Viewer, update func() (synced bool)) {
 		case <-v.hub.ctx.Done():
 			return
 		case <-ping.C:
-			s.write([]byte(": ping\n\n"))
-		case <-s.wake:
+			s.ping()
+		case <-rested:
+			wake = s.wake
+		case <-wake:
 			if update() && !s.synced {
 				s.synced = true
 				s.send("synced", struct{}{})
 			}
+			wake, rested = nil, time.After(max(settle, s.rest)) // what comes meanwhile is one message
 		}
 		s.flush()
-		select { // what comes meanwhile is one message
-		case <-s.r.Context().Done():
-			return
-		case <-time.After(max(settle, s.rest)):
-		}
 	}
 }
+
+// ping is an event, because a browser hides comments from the page.
+func (s *stream) ping() { s.writeEvent("ping", []byte("{}")) }
 
 // source sends the state of a source if it is new, and ends the stream of a viewer whose session is over.
 func (s *stream) source(state *sourceState) {
@@ -117,11 +122,30 @@ func (s *stream) source(state *sourceState) {
 	s.send("source", state)
 }
 
+// sendBatch sends what a batch has, and empties it.
+func (s *stream) sendBatch(event string, b *batch) {
+	if b.n > 0 {
+		s.writeEvent(event, append(b.body, ']'))
+	}
+	*b = batch{body: b.body[:0]}
+}
+
 // sendAll sends values in batches.
 func sendAll[T any](s *stream, event string, all []T) {
-	for batch := range slices.Chunk(all, maxBatch) {
-		s.send(event, batch)
+	var b batch
+	for i := range all {
+		if s.err != nil {
+			return
+		}
+		if err := b.add(&all[i]); err != nil {
+			s.err = err
+			return
+		}
+		if b.full() {
+			s.sendBatch(event, &b)
+		}
 	}
+	s.sendBatch(event, &b)
 }
 
 // sendGone sends the identities of what is gone.

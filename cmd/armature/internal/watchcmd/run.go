@@ -79,6 +79,8 @@ func follow(
 	tick := time.NewTicker(redrawEvery)
 	defer tick.Stop()
 	var trouble error
+	var refused time.Time // since when the API server refuses what it has shown before; zero: it doesn't
+	seen := false
 	for {
 		p := kind.picture(obj, time.Now())
 		failures.read(ctx, p.rows)
@@ -105,7 +107,7 @@ func follow(
 		case absent := <-a.answers:
 			a.keep(absent)
 		case ev := <-changes:
-			trouble = nil
+			trouble, seen, refused = nil, true, time.Time{}
 			a.changed(time.Now())
 			if ev.Type == watch.Deleted {
 				return fmt.Errorf("%s %s/%s was deleted", p.kind, obj.GetNamespace(), obj.GetName())
@@ -114,8 +116,13 @@ func follow(
 				obj = seen
 			}
 		case trouble = <-s.troubles:
-			if isHopeless(trouble) {
+			switch {
+			case !isHopeless(trouble):
+				refused = time.Time{}
+			case !seen || !refused.IsZero() && time.Since(refused) >= refusedFor:
 				return trouble
+			case refused.IsZero():
+				refused = time.Now()
 			}
 		case <-tick.C:
 		case <-ctx.Done():

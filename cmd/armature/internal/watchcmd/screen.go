@@ -29,6 +29,7 @@ func (s *screen) show(p picture, logs tails) {
 	}
 	s.last = text
 	var b bytes.Buffer
+	b.WriteString("\x1b[?7l") // a line that is too wide, with wide runes, isn't wrapped: the next drawing counts lines
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn) // up to where the last drawing began
 	}
@@ -39,7 +40,7 @@ func (s *screen) show(p picture, logs tails) {
 		b.WriteString("\x1b[K\n") // and nothing of an older, longer line
 		s.drawn++
 	}
-	b.WriteString("\x1b[J")
+	b.WriteString("\x1b[J\x1b[?7h")
 	_, _ = s.out.Write(b.Bytes()) // a terminal that is gone is noticed by the signal
 }
 

@@ -2,6 +2,7 @@ package watchcmd
 
 import (
 	"context"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -51,7 +52,11 @@ func (s *source) report(ctx context.Context, err error) error {
 	return err
 }
 
-// isHopeless reports whether to try again would change nothing.
+// refusedFor is how long an API server that has shown the object may refuse it: one that has just started refuses everyone until it has
+// read the roles.
+const refusedFor = 30 * time.Second
+
+// isHopeless reports whether to try again would change nothing, unless the API server has just started.
 func isHopeless(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || meta.IsNoMatchError(err)
 }

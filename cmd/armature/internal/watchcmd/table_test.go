@@ -200,3 +200,12 @@ func TestEnded(t *testing.T) {
 	over, _ = is()
 	assert.False(t, over, "the status is about an older spec")
 }
+
+// A line that is wider than the terminal isn't wrapped: the next drawing would begin too low, and leave a line behind.
+func TestWideLinesAreNotWrapped(t *testing.T) {
+	var out bytes.Buffer
+	s := &screen{out: &out, size: func() (int, int) { return 20, 10 }}
+	s.show(picture{kind: "jobflow", name: strings.Repeat("漢", 40), state: "Running"}, nil)
+	assert.True(t, strings.HasPrefix(out.String(), "\x1b[?7l"))
+	assert.True(t, strings.HasSuffix(out.String(), "\x1b[?7h"))
+}

@@ -2,9 +2,11 @@ package harness
 
 import (
 	"context"
+	"net/http"
 	"sync"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -18,7 +20,10 @@ import (
 // of this process as well: tests run side by side, and start again what they stop.
 func (p *Place) Options() ctrl.Options {
 	return ctrl.Options{
-		Scheme:     p.Client.Scheme(),
+		Scheme: p.Client.Scheme(),
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { // the discovery of one is enough
+			return p.Client.RESTMapper(), nil
+		},
 		Metrics:    server.Options{BindAddress: "0"},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{p.Namespace: {}}},
 		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},

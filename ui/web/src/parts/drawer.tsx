@@ -7,6 +7,7 @@ import { act } from "./actions.tsx";
 import { Empty, State, Tabs } from "./bits.tsx";
 import { Events, Overview, podList, Pods, Yaml } from "./detail.tsx";
 import { Logs } from "./logs.tsx";
+import { Problem, unseen } from "./problem.tsx";
 
 interface Props {
   namespace: string;
@@ -26,6 +27,8 @@ export function Drawer(p: Props) {
   useEffect(() => detail.stream.hold(busy && tab === "logs"), [detail, busy, tab]);
   const d = detail.data.value;
   const state = detail.stream.state.value;
+  const problem = state.problem || unseen("JobFlow", state.sources);
+  const row = problem ? undefined : d.row;
   const close = () => setParams({ node: "", tab: "", wide: "" });
   // Before the drawer can be seen: a useEffect comes after a painted frame, and a fast Escape would be lost.
   useLayoutEffect(() => {
@@ -40,13 +43,13 @@ export function Drawer(p: Props) {
     <aside class={wide ? "drawer wide" : "drawer"} aria-label={`Node ${p.node}`}>
       <header>
         <h2 title={p.node}>{p.node}</h2>
-        <State state={d.node?.state} tone={d.node?.tone} />
+        {!problem && <State state={d.node?.state} tone={d.node?.tone} />}
         <span class="spacer" />
-        {d.row && d.node?.started && may("create", "JobFlow", p.namespace) && (
+        {row && d.node?.started && may("create", "JobFlow", p.namespace) && (
           <button
             data-action="rerun"
             title="Create a new flow of this node and all that depends on it"
-            onClick={() => void act("rerun", d.row!, p.node)}
+            onClick={() => void act("rerun", row, p.node)}
           >
             Run again from here
           </button>
@@ -76,10 +79,9 @@ export function Drawer(p: Props) {
         ]}
       />
       <div class={`drawer-body t-${tab}`} role="tabpanel">
-        {state.problem ? (
-          <Empty>{state.problem}</Empty>
-        ) : !d.row ? (
-          <Empty>Loading…</Empty>
+        <Problem text={problem} />
+        {!row ? (
+          !problem && <Empty>Loading…</Empty>
         ) : tab === "pods" ? (
           <Pods d={d} />
         ) : tab === "logs" ? (

@@ -9,19 +9,35 @@ import { Empty } from "./bits.tsx";
 import { Lines } from "./virtual.tsx";
 
 const most = 8;
+// What is kept: so many lines of each log, and so many characters of all logs together.
 const keep = 10000;
+const keepCharacters = 16e6;
 
 interface Pane {
   lines: { text: string; tag: string }[];
+  characters: number;
   end?: string;
+}
+
+// add adds a line to a pane, and trim drops the first lines of a pane that has too many.
+function add(p: Pane, text: string, tag: string) {
+  p.lines.push({ text, tag });
+  p.characters += text.length;
+}
+
+function trim(p: Pane, characters: number) {
+  let n = 0;
+  for (; p.lines.length - n > keep || (p.characters > characters && n < p.lines.length - 1); n++)
+    p.characters -= p.lines[n]!.text.length;
+  p.lines.splice(0, n);
 }
 
 // Colour codes of terminals mean nothing here, and other control characters could hide text.
 const plain = (s: string) => s.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, "").replace(/[\x00-\x08\x0b-\x1f\x7f]/g, "");
 
 function watchLogs(namespace: string, targets: string[], previous: boolean) {
-  const panes = signal<Pane[]>(targets.map(() => ({ lines: [] })));
-  const next: Pane[] = targets.map(() => ({ lines: [] }));
+  const panes = signal<Pane[]>(targets.map(() => ({ lines: [], characters: 0 })));
+  const next: Pane[] = targets.map(() => ({ lines: [], characters: 0 }));
   let scheduled = false;
   const changed = () => {
     if (scheduled) return;
@@ -35,12 +51,13 @@ function watchLogs(namespace: string, targets: string[], previous: boolean) {
     reset: () => {
       next.forEach((p) => {
         p.lines = [];
+        p.characters = 0;
         p.end = undefined;
       });
     },
     lines: (lines: { p: number; t?: string; s?: string }[]) => {
-      for (const l of lines) next[l.p]?.lines.push({ text: plain(l.s ?? ""), tag: l.t ? l.t.slice(11, 19) : "" });
-      for (const p of next) if (p.lines.length > keep) p.lines.splice(0, p.lines.length - keep);
+      for (const l of lines) if (next[l.p]) add(next[l.p]!, plain(l.s ?? ""), l.t ? l.t.slice(11, 19) : "");
+      for (const p of next) trim(p, keepCharacters / next.length);
       changed();
     },
     end: (e: { p: number; message?: string }) => {

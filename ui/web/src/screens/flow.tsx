@@ -8,8 +8,8 @@ import { hrefOf, param, setParams } from "../route.ts";
 import { Actions } from "../parts/actions.tsx";
 import { CountsBar, Empty, State, Tabs } from "../parts/bits.tsx";
 import { Drawer } from "../parts/drawer.tsx";
+import { Limited, Problem, unseen } from "../parts/problem.tsx";
 import { stateOf } from "../objects.ts";
-import type { Source } from "../types.ts";
 import { GraphView } from "../flow/graph.tsx";
 import { NodeTable } from "../flow/table.tsx";
 import { Timeline } from "../flow/timeline.tsx";
@@ -17,9 +17,10 @@ import { Timeline } from "../flow/timeline.tsx";
 export function FlowScreen({ namespace, name }: { namespace: string; name: string }) {
   const flow = useMemo(() => watchFlow(namespace, name), [namespace, name]);
   useEffect(() => () => flow.stream.close(), [flow]);
-  const row = flow.row.value;
-  const model = flow.model.value;
   const state = flow.stream.state.value;
+  const problem = state.problem || unseen("JobFlow", state.sources);
+  const row = problem ? undefined : flow.row.value;
+  const model = flow.model.value;
   const view = param("view") || "graph";
   const node = param("node");
   const open = (n: string) => setParams({ node: n }, !!node);
@@ -45,6 +46,7 @@ export function FlowScreen({ namespace, name }: { namespace: string; name: strin
         </a>
         {row && <Actions row={row} />}
       </div>
+      <Problem text={problem} />
       {row && <CountsBar counts={row.counts} />}
       {row?.message && row.tone === "bad" && <p class="message bad">{row.message}</p>}
       <div class="bar-tabs">
@@ -70,7 +72,7 @@ export function FlowScreen({ namespace, name }: { namespace: string; name: strin
       <div class="with-drawer">
         <div class="view">
           {!model || !(state.synced || flow.shown.value) ? (
-            <Empty>{state.problem || unseen(state.sources) || "Loading…"}</Empty>
+            !problem && <Empty>Loading…</Empty>
           ) : view === "timeline" ? (
             <Timeline flow={flow} model={model} open={open} />
           ) : view === "table" ? (
@@ -81,14 +83,9 @@ export function FlowScreen({ namespace, name }: { namespace: string; name: strin
         </div>
         {node && <NodeDrawer flow={flow} namespace={namespace} name={name} node={node} />}
       </div>
+      <Limited sources={state.sources} />
     </main>
   );
-}
-
-// unseen says why nothing comes: the viewer may not see flows here, or there are none.
-function unseen(sources: Source[]): string {
-  const s = sources.find((s) => s.kind === "JobFlow" && (s.state === "forbidden" || s.state === "absent"));
-  return s ? s.message || `JobFlows are ${s.state}.` : "";
 }
 
 function NodeDrawer(p: { flow: ReturnType<typeof watchFlow>; namespace: string; name: string; node: string }) {

@@ -11,6 +11,7 @@ import { Grid } from "../parts/virtual.tsx";
 import { Age, Empty, Progress, State } from "../parts/bits.tsx";
 import { act, confirmed, offered } from "../parts/actions.tsx";
 import { NamespacePicker, chosenNamespaces } from "../parts/namespaces.tsx";
+import { Limited, Problem } from "../parts/problem.tsx";
 import { capital } from "../format.ts";
 import { phone } from "../phone.ts";
 
@@ -116,6 +117,7 @@ export function ListScreen({ only }: { only?: string[] }) {
         <span class="rule" />
         <Chips name="state" counts={v.byState} on={v.filter.states} toggle={toggle} />
       </div>
+      <Problem text={state.problem} />
       {chosen.length > 0 && <Bulk rows={chosen} clear={() => setMarked(new Set())} />}
       <Grid
         label="Objects"
@@ -136,18 +138,18 @@ export function ListScreen({ only }: { only?: string[] }) {
         open={(i) => go(hrefOf(v.rows[i]!))}
         row={(i) => <Cells row={v.rows[i]!} marked={marked.has(v.rows[i]!.uid)} mark={mark} />}
       />
-      {!v.rows.length && (
+      {!v.rows.length && !state.problem && (
         <Empty>
-          {state.problem ||
-            (nowhere
-              ? "Choose a namespace: you may not list all of them."
-              : !state.synced
-                ? "Loading…"
-                : v.all
-                  ? "No object passes the filters."
-                  : "There is nothing yet. Submit something, or look into another namespace.")}
+          {nowhere
+            ? "Choose a namespace: you may not list all of them."
+            : !state.synced
+              ? "Loading…"
+              : v.all
+                ? "No object passes the filters."
+                : "There is nothing yet. Submit something, or look into another namespace."}
         </Empty>
       )}
+      <Limited sources={state.sources} />
       {!nowhere && <Unseen sources={state.sources.filter((s) => s.state === "forbidden")} />}
     </main>
   );

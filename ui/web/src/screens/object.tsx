@@ -10,6 +10,7 @@ import { Empty, Progress, State, Tabs } from "../parts/bits.tsx";
 import { Events, Overview, podList, Pods, Yaml } from "../parts/detail.tsx";
 import { Logs } from "../parts/logs.tsx";
 import { NodeMap } from "../parts/nodemap.tsx";
+import { Limited, Problem, unseen } from "../parts/problem.tsx";
 import { Ranks } from "../parts/ranks.tsx";
 import { Cluster } from "../parts/cluster.tsx";
 
@@ -23,7 +24,8 @@ export function ObjectScreen({ kind, namespace, name }: { kind: string; namespac
   const special = specialOf(kind, d);
   const tab = param("tab") || "overview";
   useEffect(() => detail.stream.hold(busy && tab === "logs"), [detail, busy, tab]);
-  const row = d.row;
+  const problem = state.problem || unseen(kind, state.sources);
+  const row = problem ? undefined : d.row;
   return (
     <main class="screen object">
       <div class="title">
@@ -54,6 +56,7 @@ export function ObjectScreen({ kind, namespace, name }: { kind: string; namespac
         )}
         {row && <Actions row={row} />}
       </div>
+      <Problem text={problem} />
       <Tabs
         label="Details"
         at={tab}
@@ -67,10 +70,8 @@ export function ObjectScreen({ kind, namespace, name }: { kind: string; namespac
         ]}
       />
       <div class={`object-body t-${tab}`} role="tabpanel">
-        {state.problem ? (
-          <Empty>{state.problem}</Empty>
-        ) : !row ? (
-          <Empty>Loading…</Empty>
+        {!row ? (
+          !problem && <Empty>Loading…</Empty>
         ) : tab === "pods" ? (
           <Pods d={d} />
         ) : tab === "logs" ? (
@@ -89,6 +90,7 @@ export function ObjectScreen({ kind, namespace, name }: { kind: string; namespac
           </div>
         )}
       </div>
+      <Limited sources={state.sources} />
     </main>
   );
 }

@@ -7,6 +7,7 @@ import { openStream } from "../stream.ts";
 import type { Queue } from "../types.ts";
 import { Age, Empty } from "../parts/bits.tsx";
 import { chosenNamespaces, NamespacePicker } from "../parts/namespaces.tsx";
+import { Limited, Problem } from "../parts/problem.tsx";
 
 function watchQueues(namespaces: string[]) {
   const known = new Map<string, Queue>();
@@ -46,21 +47,22 @@ export function QueuesScreen() {
           {plural(queues.length, "queue")}
         </span>
       </div>
+      <Problem text={state.problem} />
       <div class="scroll">
         {queues.map((q) => (
           <QueueCard key={q.name} q={q} />
         ))}
-        {!queues.length && (
+        {!queues.length && !state.problem && (
           <Empty>
-            {state.problem ||
-              (forbidden.length
-                ? forbidden.map((s) => s.message || `${s.kind}: ${s.state}`).join(" ")
-                : state.synced
-                  ? "There are no queues."
-                  : "Loading…")}
+            {forbidden.length
+              ? forbidden.map((s) => s.message || `${s.kind}: ${s.state}`).join(" ")
+              : state.synced
+                ? "There are no queues."
+                : "Loading…"}
           </Empty>
         )}
       </div>
+      <Limited sources={state.sources} />
     </main>
   );
 }

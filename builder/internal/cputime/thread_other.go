@@ -1,8 +1,0 @@
-//go:build !linux
-
-package cputime
-
-import "time"
-
-// ofThread returns false: the CPU time of a thread isn't known.
-func ofThread() (time.Duration, bool) { return 0, false }
