@@ -72,7 +72,7 @@ func (d *derivation) add(op declared.Operator) error {
 	}
 	if op.Undo {
 		for _, verb := range []string{"get", "create", "delete"} {
-			d.permissions = append(d.permissions, Permission{verb, appsv1.GroupName, "controllerrevisions", ""})
+			d.permissions = append(d.permissions, Permission{Verb: verb, Group: appsv1.GroupName, Resource: "controllerrevisions"})
 		}
 	}
 	if op.Effects {

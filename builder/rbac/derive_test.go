@@ -118,9 +118,12 @@ func TestSamples(t *testing.T) {
 }
 
 func TestMore(t *testing.T) {
-	assert.Equal(t, []string{"+ delete deployments.apps"}, derived(t, rbac.Options{
+	assert.Equal(t, []string{"+ delete deployments.apps", "+ get nonResourceURL /metrics"}, derived(t, rbac.Options{
 		Setup: setup(nothing, func(*builder.Operator[*owner]) {}),
-		More:  []rbacv1.PolicyRule{{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"delete"}}},
+		More: []rbacv1.PolicyRule{
+			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"delete"}},
+			{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}},
+		},
 	}))
 }
 

@@ -1,12 +1,17 @@
 package rbac
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -17,7 +22,11 @@ func Marshal(role *rbacv1.ClusterRole) []byte {
 	fmt.Fprintf(&b, "apiVersion: %s\nkind: ClusterRole\nmetadata:\n", rbacv1.SchemeGroupVersion)
 	fmt.Fprintf(&b, "  name: %s\nrules:\n", role.Name)
 	for _, rule := range role.Rules {
-		fmt.Fprintf(&b, "- apiGroups: %s\n  resources: %s\n", list(rule.APIGroups), list(rule.Resources))
+		if len(rule.NonResourceURLs) > 0 {
+			fmt.Fprintf(&b, "- nonResourceURLs: %s\n", list(rule.NonResourceURLs))
+		} else {
+			fmt.Fprintf(&b, "- apiGroups: %s\n  resources: %s\n", list(rule.APIGroups), list(rule.Resources))
+		}
 		if len(rule.ResourceNames) > 0 {
 			fmt.Fprintf(&b, "  resourceNames: %s\n", list(rule.ResourceNames))
 		}
@@ -54,12 +63,19 @@ func ReadFile(path string) ([]rbacv1.PolicyRule, error) {
 func Parse(text []byte) ([]rbacv1.PolicyRule, error) {
 	var rules []rbacv1.PolicyRule
 	found := false
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
+	for documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
 		var is struct {
 			APIVersion string `json:"apiVersion"`
 			Kind       string `json:"kind"`
 		}
-		if err := yaml.Unmarshal([]byte(document), &is); err != nil {
+		if err := yaml.Unmarshal(document, &is); err != nil {
 			return nil, err
 		}
 		gv, err := schema.ParseGroupVersion(is.APIVersion)
@@ -67,7 +83,7 @@ func Parse(text []byte) ([]rbacv1.PolicyRule, error) {
 			continue
 		}
 		role := rbacv1.ClusterRole{} // a Role has the same fields, and fewer
-		if err := yaml.UnmarshalStrict([]byte(document), &role); err != nil {
+		if err := yaml.UnmarshalStrict(document, &role); err != nil {
 			return nil, err
 		}
 		found, rules = true, append(rules, role.Rules...)

@@ -9,16 +9,21 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Permission is one verb on one resource, as a role grants it.
+// Permission is one verb on one resource, or on one URL, as a role grants it.
 type Permission struct {
 	Verb     string // such as "patch"
 	Group    string // empty for the core group
 	Resource string // plural, with its subresource: "backups/status"
 	Name     string // of the only object that it is about; empty for all
+	URL      string // of nonResourceURLs, such as "/metrics"; the permission then has neither Group nor Resource nor Name
 }
 
-// String returns the permission in words, such as "patch backups/status.example.com", or "get secrets. named key".
+// String returns the permission in words, such as "patch backups/status.example.com", "get secrets. named key", or
+// "get nonResourceURL /metrics".
 func (p Permission) String() string {
+	if p.URL != "" {
+		return p.Verb + " nonResourceURL " + p.URL
+	}
 	s := p.Verb + " " + p.Resource + "." + p.Group
 	if p.Name != "" {
 		s += " named " + p.Name
@@ -26,10 +31,15 @@ func (p Permission) String() string {
 	return s
 }
 
-// Permissions returns the permissions that rules grant, sorted, each once. It omits rules about URLs.
+// Permissions returns the permissions that rules grant, sorted, each once.
 func Permissions(rules []rbacv1.PolicyRule) []Permission {
 	all := map[Permission]bool{}
 	for _, rule := range rules {
+		for _, url := range rule.NonResourceURLs {
+			for _, verb := range rule.Verbs {
+				all[Permission{Verb: verb, URL: url}] = true
+			}
+		}
 		names := rule.ResourceNames
 		if len(names) == 0 {
 			names = []string{""}
@@ -38,7 +48,7 @@ func Permissions(rules []rbacv1.PolicyRule) []Permission {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
 					for _, name := range names {
-						all[Permission{verb, group, resource, name}] = true
+						all[Permission{Verb: verb, Group: group, Resource: resource, Name: name}] = true
 					}
 				}
 			}
@@ -53,18 +63,19 @@ var verbs = []string{"get", "list", "watch", "create", "update", "patch", "delet
 // compare orders permissions by what they are about, then by verb.
 func compare(a, b Permission) int {
 	return cmp.Or(
+		strings.Compare(a.URL, b.URL),
 		strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource), strings.Compare(a.Name, b.Name),
 		cmp.Compare(slices.Index(verbs, a.Verb), slices.Index(verbs, b.Verb)), strings.Compare(a.Verb, b.Verb),
 	)
 }
 
-// rulesOf returns rules that grant the permissions: resources of a group with the same verbs share one.
+// rulesOf returns rules that grant the permissions: resources of a group with the same verbs share one, and so do URLs.
 func rulesOf(permissions []Permission) []rbacv1.PolicyRule {
-	type about struct{ group, resource, name string }
-	granted := map[about][]string{}
-	var order []about
+	granted := map[Permission][]string{} // by the permission without its verb
+	var order []Permission
 	for _, p := range slices.SortedFunc(slices.Values(permissions), compare) {
-		a := about{p.Group, p.Resource, p.Name}
+		a := p
+		a.Verb = ""
 		if granted[a] == nil {
 			order = append(order, a)
 		}
@@ -74,20 +85,25 @@ func rulesOf(permissions []Permission) []rbacv1.PolicyRule {
 	}
 	var rules []rbacv1.PolicyRule
 	for _, a := range order {
-		var names []string
-		if a.name != "" {
-			names = []string{a.name}
+		rule := rbacv1.PolicyRule{Verbs: granted[a]}
+		if a.URL != "" {
+			rule.NonResourceURLs = []string{a.URL}
+		} else {
+			rule.APIGroups, rule.Resources = []string{a.Group}, []string{a.Resource}
+		}
+		if a.Name != "" {
+			rule.ResourceNames = []string{a.Name}
 		}
 		same := slices.IndexFunc(rules, func(r rbacv1.PolicyRule) bool {
-			return r.APIGroups[0] == a.group && slices.Equal(r.Verbs, granted[a]) && slices.Equal(r.ResourceNames, names)
+			return slices.Equal(r.Verbs, rule.Verbs) && slices.Equal(r.APIGroups, rule.APIGroups) &&
+				slices.Equal(r.ResourceNames, rule.ResourceNames)
 		})
-		if same >= 0 {
-			rules[same].Resources = append(rules[same].Resources, a.resource)
+		if same < 0 {
+			rules = append(rules, rule)
 			continue
 		}
-		rules = append(rules, rbacv1.PolicyRule{
-			APIGroups: []string{a.group}, Resources: []string{a.resource}, ResourceNames: names, Verbs: granted[a],
-		})
+		rules[same].Resources = append(rules[same].Resources, rule.Resources...)
+		rules[same].NonResourceURLs = append(rules[same].NonResourceURLs, rule.NonResourceURLs...)
 	}
 	return rules
 }
@@ -129,6 +145,10 @@ func Diff(before, after []rbacv1.PolicyRule) []Change {
 // within reports whether a granted permission, which may have wildcards, includes p.
 func (p Permission) within(granted Permission) bool {
 	is := func(granted, asked string) bool { return granted == "*" || granted == asked }
+	if p.URL != "" || granted.URL != "" {
+		prefix, isPrefix := strings.CutSuffix(granted.URL, "*")
+		return is(granted.Verb, p.Verb) && p.URL != "" && (granted.URL == p.URL || isPrefix && strings.HasPrefix(p.URL, prefix))
+	}
 	return is(granted.Verb, p.Verb) && is(granted.Group, p.Group) && is(granted.Resource, p.Resource) &&
 		(granted.Name == "" || granted.Name == p.Name)
 }

@@ -70,3 +70,31 @@ func TestDiff(t *testing.T) {
 	assert.False(t, Allows([]rbacv1.PolicyRule{named}, Permission{Verb: "get", Resource: "secrets"}))
 	assert.True(t, Allows([]rbacv1.PolicyRule{named}, Permission{Verb: "get", Resource: "secrets", Name: "a"}))
 }
+
+// A rule about URLs is a permission like any other. A pattern grants what begins with it.
+func TestURLs(t *testing.T) {
+	urls := func(urls ...string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{{NonResourceURLs: urls, Verbs: []string{"get"}}}
+	}
+	for name, c := range map[string]struct {
+		before, after []rbacv1.PolicyRule
+		want          []string
+	}{
+		"granted":              {nil, urls("*"), []string{"+ get nonResourceURL *"}},
+		"revoked":              {urls("/metrics"), nil, []string{"- get nonResourceURL /metrics"}},
+		"no resource":          {urls("*"), []rbacv1.PolicyRule{rule("*", "*", "get")}, []string{"+ get *.*", "- get nonResourceURL *"}},
+		"the same":             {urls("/a", "/b"), urls("/b", "/a"), nil},
+		"narrowed":             {urls("/debug/*"), urls("/debug/pprof/*"), []string{"- get nonResourceURL /debug/*"}},
+		"only a whole segment": {urls("/a/*"), urls("/ab"), []string{"- get nonResourceURL /a/*", "+ get nonResourceURL /ab"}},
+	} {
+		var all []string
+		for _, change := range Diff(c.before, c.after) {
+			all = append(all, change.String())
+		}
+		assert.Equal(t, c.want, all, name)
+	}
+	assert.True(t, Allows(urls("*"), Permission{Verb: "get", URL: "/metrics"}))
+	assert.False(t, Allows([]rbacv1.PolicyRule{rule("*", "*", "*")}, Permission{Verb: "get", URL: "/metrics"}))
+	assert.Equal(t, urls("/a", "/b"), rulesOf(Permissions(urls("/b", "/a"))))
+	assert.Empty(t, new(Usage).Unused(urls("/metrics")), "no request is noted")
+}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,33 +26,18 @@ type storage struct {
 	*node
 	mu     sync.Mutex
 	values map[string]value
-	log    *json.Encoder // of entries
+	log    *log
 	load   load
-}
-
-// entry is a line of the log.
-type entry struct {
-	Key string `json:"key"`
-	value
 }
 
 // newStorage reads what the node has on disk. Without a directory it keeps values in memory.
 func newStorage(n *node, dir string) (*storage, error) {
-	s := &storage{node: n, values: map[string]value{}, log: json.NewEncoder(io.Discard)}
+	s := &storage{node: n, values: map[string]value{}}
 	if dir != "" {
-		file, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
-		if err != nil {
+		var err error
+		if s.log, err = openLog(filepath.Join(dir, "log"), func(e entry) { s.values[e.Key] = e.value }); err != nil {
 			return nil, err
 		}
-		lines := bufio.NewScanner(file)
-		lines.Buffer(nil, 4<<20)
-		for lines.Scan() {
-			var e entry
-			if json.Unmarshal(lines.Bytes(), &e) == nil { // the last line may have been cut off
-				s.remember(e.Key, e.value)
-			}
-		}
-		s.log = json.NewEncoder(file)
 	}
 	n.mux.HandleFunc("PUT /kv/{key}", s.handlePut)
 	n.mux.HandleFunc("GET /kv/{key}", s.handleGet)
@@ -63,22 +46,18 @@ func newStorage(n *node, dir string) (*storage, error) {
 	return s, nil
 }
 
-// remember takes a value if it is newer than what the key has.
-func (s *storage) remember(key string, v value) bool {
-	if s.values[key].Version >= v.Version {
-		return false
-	}
-	s.values[key] = v
-	return true
-}
-
+// put keeps a value if it is newer than what the key has.
 func (s *storage) put(key string, v value) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.remember(key, v) {
+	if s.values[key].Version >= v.Version {
 		return nil
 	}
-	return s.log.Encode(entry{key, v})
+	if err := s.log.append(entry{key, v}); err != nil {
+		return err
+	}
+	s.values[key] = v
+	return nil
 }
 
 func (s *storage) all() map[string]value {

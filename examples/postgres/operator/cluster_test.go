@@ -100,7 +100,7 @@ func TestRealCluster(t *testing.T) {
 	require.NoError(t, f.as("shop", "CREATE TABLE orders ()")(t.Context(), nil))
 	end()
 
-	require.NoError(t, f.drifts("DROP DATABASE team_orders WITH (FORCE)", "ALTER ROLE team_orders_shop PASSWORD 'stolen'")(t.Context(), nil))
+	require.NoError(t, f.drifts("DROP DATABASE k8s_team_orders WITH (FORCE)", "ALTER ROLE k8s_team_orders_shop PASSWORD 'stolen'")(t.Context(), nil))
 	end = c.starts()
 	c.eventually(f.as("shop", "CREATE TABLE IF NOT EXISTS orders ()"))
 	c.eventually(change(func(db *v1.Database) { db.Spec.Users = nil }))

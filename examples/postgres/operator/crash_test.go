@@ -88,7 +88,7 @@ func (unclosed) Close(context.Context) error { return nil }
 // as returns a step that executes statements in the database, as a user with the password of its Secret.
 func (f *fixture) as(user string, statements ...string) buildertest.Edit {
 	return func(ctx context.Context, _ client.Client) error {
-		conn, err := pgx.Connect(ctx, pgtest.URL(f, "team_orders_"+user, passwordOf(user), "team_orders"))
+		conn, err := pgx.Connect(ctx, pgtest.URL(f, "k8s_team_orders_"+user, passwordOf(user), "k8s_team_orders"))
 		if err != nil {
 			return err
 		}
@@ -115,8 +115,8 @@ func execute(ctx context.Context, conn *pgx.Conn, statements []string) error {
 func (f *fixture) has(names ...string) buildertest.Edit {
 	return func(ctx context.Context, _ client.Client) error {
 		rows, _ := f.admin.Query(ctx, `
-			SELECT 'database ' || datname FROM pg_database WHERE datname LIKE 'team%'
-			UNION SELECT 'role ' || rolname FROM pg_roles WHERE rolname LIKE 'team%' ORDER BY 1`)
+			SELECT 'database ' || datname FROM pg_database WHERE datname LIKE 'k8s%'
+			UNION SELECT 'role ' || rolname FROM pg_roles WHERE rolname LIKE 'k8s%' ORDER BY 1`)
 		got, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err == nil && strings.Join(got, ", ") != strings.Join(names, ", ") {
 			err = fmt.Errorf("the server has %q, desired are %q", got, names)
@@ -161,8 +161,8 @@ func at(steps ...buildertest.Edit) buildertest.Edit {
 }
 
 const (
-	database = "database team_orders"
-	role     = "role team_orders"
+	database = "database k8s_team_orders"
+	role     = "role k8s_team_orders"
 )
 
 // Wherever the process crashes, after a write to the API server or after an SQL statement: in the end the server has the desired
@@ -183,10 +183,10 @@ func TestCrashEverywhere(t *testing.T) {
 	t.Run("drift", func(t *testing.T) {
 		f := newFixture(t, orders(shop()))
 		buildertest.CrashEverywhere(t, f.scenario(
-			f.drifts("CREATE ROLE team_eve", "GRANT CONNECT ON DATABASE team_orders TO PUBLIC",
-				"ALTER DATABASE team_orders OWNER TO team_eve", "ALTER ROLE team_orders_shop SUPERUSER PASSWORD 'stolen'"),
+			f.drifts("CREATE ROLE k8s_eve", "GRANT CONNECT ON DATABASE k8s_team_orders TO PUBLIC",
+				"ALTER DATABASE k8s_team_orders OWNER TO k8s_eve", "ALTER ROLE k8s_team_orders_shop SUPERUSER PASSWORD 'stolen'"),
 			at(isReady, f.as("shop", "CREATE TABLE orders ()"),
-				f.drifts("DROP ROLE team_eve", "DROP DATABASE team_orders WITH (FORCE)", "DROP ROLE team_orders_shop", "DROP ROLE team_orders")),
+				f.drifts("DROP ROLE k8s_eve", "DROP DATABASE k8s_team_orders WITH (FORCE)", "DROP ROLE k8s_team_orders_shop", "DROP ROLE k8s_team_orders")),
 			at(isReady, f.as("shop", "CREATE TABLE orders ()"), f.has(database, role, role+"_shop")),
 		))
 	})

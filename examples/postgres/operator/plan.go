@@ -77,10 +77,13 @@ func limitOf(u v1.User) int32 {
 // longest is the length of the longest name of PostgreSQL, in bytes.
 const longest = 63
 
-// nameOf returns a name on the server. It begins with the namespace, and the names of Kubernetes have no underscore. So no object of
-// another namespace has it, and none of the server's own objects.
+// prefix keeps the names apart from those of the server's own objects, and from those that PostgreSQL reserves: pg_ and what follows.
+const prefix = "k8s_"
+
+// nameOf returns a name on the server. The namespace follows the prefix, and the names of Kubernetes have no underscore. So no object of
+// another namespace has it.
 func nameOf(namespace string, names ...string) string {
-	full := namespace + "_" + strings.Join(names, "_")
+	full := prefix + namespace + "_" + strings.Join(names, "_")
 	if len(full) <= longest {
 		return full
 	}

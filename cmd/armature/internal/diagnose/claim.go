@@ -2,16 +2,15 @@ package diagnose
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// claimPending: a PersistentVolumeClaim was asked for that isn't bound.
+// claimPending: a PersistentVolumeClaim isn't bound. If an owner's claim waits for a pod, the cause is the pod's.
 func claimPending(s subject) *Finding {
 	claim := s.Claims[s.GetName()]
-	if !s.is("PersistentVolumeClaim") || claim == nil || s.isNew(s.Object) {
+	if !s.is("PersistentVolumeClaim") || claim == nil || s.isNew(s.Object) || s.parent != nil && s.waitsForPod(claim.Name) {
 		return nil
 	}
 	return s.unbound(claim)
@@ -45,12 +44,32 @@ func (f *Facts) unboundReason(claim *corev1.PersistentVolumeClaim) *Finding {
 		return blocked("ClaimPending", "it is pending: its storageClassName is empty, so it waits for a manually created PersistentVolume").
 			do("create a matching PersistentVolume, or set storageClassName in a new claim: %s", show)
 	}
-	if words := f.ClaimEvents[claim.Name]; words != "" {
-		return blocked("ClaimPending", "it is pending: %s", words).
+	switch e := f.ClaimEvents[claim.Name]; {
+	case e.Reason == waitForFirstConsumer:
+		return blocked("ClaimPending", "it is pending: %s", e.Message).
+			do("create a pod that uses it; the claim is bound once the pod is scheduled")
+	case e.Reason == waitForPodScheduled:
+		return blocked("ClaimPending", "it is pending: %s", e.Message).
+			do("find out why that pod isn't scheduled: armature explain pod/NAME -n %s", claim.Namespace)
+	case e.Message != "":
+		return blocked("ClaimPending", "it is pending: %s", e.Message).
 			do("check that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
 	}
 	return blocked("ClaimPending", "it is pending: no volume has been provisioned for it").
 		do("check that the provisioner of its StorageClass runs: kubectl describe pvc %s -n %s", claim.Name, claim.Namespace)
+}
+
+// The reasons of Kubernetes' events about a claim whose StorageClass has the volumeBindingMode WaitForFirstConsumer: no pod uses the
+// claim, or those that use it aren't scheduled.
+const (
+	waitForFirstConsumer = "WaitForFirstConsumer"
+	waitForPodScheduled  = "WaitForPodScheduled"
+)
+
+// waitsForPod reports whether a claim is bound only once a pod that uses it is scheduled.
+func (f *Facts) waitsForPod(claim string) bool {
+	reason := f.ClaimEvents[claim].Reason
+	return reason == waitForFirstConsumer || reason == waitForPodScheduled
 }
 
 func isDefaultClass(c storagev1.StorageClass) bool {
@@ -78,7 +97,7 @@ func (s subject) claimOf(pod *corev1.Pod) *Finding {
 			return blocked("ClaimMissing", "its volume %s needs the PersistentVolumeClaim %s, which doesn't exist", v.Name, name).
 				do("create the claim, or use another one: kubectl get pvc -n %s", pod.Namespace)
 		}
-		if found := s.unbound(claim); found != nil && !strings.Contains(s.ClaimEvents[name], "waiting for first consumer") {
+		if found := s.unbound(claim); found != nil && !s.waitsForPod(name) {
 			return found
 		}
 	}

@@ -17,9 +17,10 @@ func (c container) what() string {
 	return "container " + c.Name
 }
 
-// containers returns a pod's containers, in the order in which they start.
+// containers returns a pod's containers, in the order in which they start. Of a failed pod, sidecars are last: the kubelet restarts a
+// sidecar that fails, and stops it once the other containers have ended, so that its exit code is a result of the failure.
 func containers(pod *corev1.Pod) []container {
-	var all []container
+	var all, sidecars []container
 	add := func(specs []corev1.Container, statuses []corev1.ContainerStatus, isInit bool) {
 		for i := range specs {
 			c := container{Container: specs[i], isInit: isInit}
@@ -28,12 +29,16 @@ func containers(pod *corev1.Pod) []container {
 					c.status = statuses[j]
 				}
 			}
+			if pod.Status.Phase == corev1.PodFailed && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+				sidecars = append(sidecars, c)
+				continue
+			}
 			all = append(all, c)
 		}
 	}
 	add(pod.Spec.InitContainers, pod.Status.InitContainerStatuses, true)
 	add(pod.Spec.Containers, pod.Status.ContainerStatuses, false)
-	return all
+	return append(all, sidecars...)
 }
 
 // ended returns how the container ended: now, or the last time if it waits for a restart.

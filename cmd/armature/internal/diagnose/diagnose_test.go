@@ -28,6 +28,10 @@ func TestDiagnose(t *testing.T) {
 	usesClaim := pending(func(p *corev1.Pod) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 	})
+	event := func(reason, message string) map[string]Event {
+		return map[string]Event{"data": {Reason: reason, Message: message}}
+	}
+	scheduled := event("WaitForPodScheduled", "waiting for pod p to be scheduled")
 	tests := map[string]struct {
 		facts  Facts
 		phase  Phase
@@ -114,19 +118,27 @@ func TestDiagnose(t *testing.T) {
 		"no default class": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "the cluster has no default StorageClass"},
 		"no class wanted":  {Facts{Root: makePod("p", usesClaim), Claims: claim(new(""), corev1.ClaimPending), Classes: []storagev1.StorageClass{}}, Blocked, "ClaimPending", "PersistentVolumeClaim/data", "a manually created PersistentVolume"},
 		"a lost volume":    {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimLost)}, Blocked, "ClaimLost", "PersistentVolumeClaim/data", "doesn't exist"},
-		"provisioning fails": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: map[string]string{"data": "failed to provision volume: no space"}},
+		"provisioning fails": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: event("ProvisioningFailed", "failed to provision volume: no space")},
 			Blocked, "ClaimPending", "PersistentVolumeClaim/data", "failed to provision volume: no space"},
-		"a claim that waits for the pod": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: map[string]string{"data": "waiting for first consumer to be created before binding"}},
+		"a claim that waits for the pod": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: event("WaitForFirstConsumer", "waiting for first consumer to be created before binding")},
 			Blocked, "Unschedulable", "Pod/p", "Insufficient cpu"},
+		"... to be scheduled": {Facts{Root: makePod("p", usesClaim), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: scheduled},
+			Blocked, "Unschedulable", "Pod/p", "Insufficient cpu"},
+		"... of an owner that has the claim, too": {Facts{Root: makeDeployment(nil, makeClaim(corev1.ClaimPending), makePod("p", usesClaim)), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: scheduled},
+			Blocked, "Unschedulable", "Pod/p", "Insufficient cpu"},
+		"... itself": {Facts{Root: makeClaim(corev1.ClaimPending), Claims: claim(nil, corev1.ClaimPending), ClaimEvents: scheduled},
+			Blocked, "ClaimPending", "PersistentVolumeClaim/data", "it is pending: waiting for pod p to be scheduled"},
 
 		"an image that may not be pulled": {Facts{Root: makePod("p", waiting("ErrImagePull", "unauthorized: authentication required"))}, Blocked, "ImageForbidden", "Pod/p", "its image app:1 can't be pulled"},
 		"an image's name is none":         {Facts{Root: makePod("p", waiting("InvalidImageName", "couldn't parse image name"))}, Blocked, "ImageNameInvalid", "Pod/p", "couldn't parse"},
 		"an image that isn't there":       {Facts{Root: makePod("p", waiting("ErrImageNeverPull", ""))}, Blocked, "ImageNotPresent", "Pod/p", "ErrImageNeverPull"},
 		"the event knows more": {Facts{Root: makePod("p", waiting("ImagePullBackOff", `Back-off pulling image "app:1"`), warn("Failed", `Failed to pull image "app:1": manifest unknown`))},
 			Blocked, "ImageNotFound", "Pod/p", "manifest unknown"},
-		"a container that can't be made": {Facts{Root: makePod("p", waiting("CreateContainerError", "no such device"))}, Blocked, "ContainerNotStarted", "Pod/p", "no such device"},
-		"a volume that can't be mounted": {Facts{Root: makePod("p", waiting("ContainerCreating", ""), warn("FailedMount", "nfs: no route to host"))}, Blocked, "VolumeNotMounted", "Pod/p", "no route to host"},
-		"what it said last":              {Facts{Root: makePod("p", exited(7, "bad config\nline 2"))}, Failed, "ExitCode", "Pod/p", "exited with code 7: bad config"},
+		"a container that can't be made":               {Facts{Root: makePod("p", waiting("CreateContainerError", "no such device"))}, Blocked, "ContainerNotStarted", "Pod/p", "no such device"},
+		"a volume that can't be mounted":               {Facts{Root: makePod("p", waiting("ContainerCreating", ""), warn("FailedMount", "nfs: no route to host"))}, Blocked, "VolumeNotMounted", "Pod/p", "no route to host"},
+		"what it said last":                            {Facts{Root: makePod("p", exited(7, "bad config\nline 2"))}, Failed, "ExitCode", "Pod/p", "exited with code 7: bad config"},
+		"a sidecar that was stopped after the failure": {Facts{Root: makePod("p", withSidecar(143, 1))}, Failed, "ExitCode", "Pod/p", "container main exited with code 1"},
+		"a failure without an exit code of its own":    {Facts{Root: makePod("p", withSidecar(143, 0))}, Failed, "ExitCode", "Pod/p", "init container sidecar exited with code 143"},
 		"a readiness gate": {Facts{Root: makePod("p", func(p *corev1.Pod) {
 			p.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/lb"}}
 		})}, Blocked, "ReadinessGate", "Pod/p", "example.com/lb"},
@@ -189,6 +201,22 @@ func cordon(n *corev1.Node) {
 
 func taint(n *corev1.Node) {
 	n.Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
+}
+
+// The state of a failed pod is that of the container that failed, as in its finding.
+func TestStateOfAFailedPodWithASidecar(t *testing.T) {
+	assert.Equal(t, "Failed, exit code 1", StateOf(makePod("p", withSidecar(143, 1))))
+}
+
+// withSidecar is a pod that failed with an exit code, and whose sidecar the kubelet stopped afterwards.
+func withSidecar(sidecar, main int32) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		exited(main, "")(p)
+		p.Spec.InitContainers = []corev1.Container{{Name: "sidecar", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
+		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{
+			Name: "sidecar", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: sidecar, Reason: "Error"}},
+		}}
+	}
 }
 
 // labelled makes a Job that of a node of a flow.

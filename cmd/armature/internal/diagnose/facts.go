@@ -23,8 +23,8 @@ type Facts struct {
 	Claims map[string]*corev1.PersistentVolumeClaim
 	// Classes are the cluster's StorageClasses; nil if they could not be read.
 	Classes []storagev1.StorageClass
-	// ClaimEvents are the messages of the latest events about claims, by claim name.
-	ClaimEvents map[string]string
+	// ClaimEvents are the latest events about claims, by claim name.
+	ClaimEvents map[string]Event
 	// Absent are Secrets and ConfigMaps that pods name and that don't exist: "Secret/name".
 	Absent map[string]bool
 	// Queue is the FluxSetup of a FluxJob; nil if there is none.

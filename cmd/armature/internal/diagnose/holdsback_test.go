@@ -113,7 +113,7 @@ func TestHoldsBack(t *testing.T) {
 		"... of a pod whose node is gone": {Facts{Root: deleted(makeFlow(nil, deleted(makeJob("f-a", nil, nil, deleted(makePod("p", nil))), "foregroundDeletion")), "foregroundDeletion"), Nodes: []corev1.Node{makeNode("m", nil)}},
 			Blocked, "NodeLost", "its node n doesn't exist", "kubectl delete pod p -n team", "foregroundDeletion"},
 		"someone's finalizer": {Facts{Root: deleted(makeFlow(nil), "example.com/hold")}, Blocked, "Deleting", "remains until the controllers of these finalizers remove them: example.com/hold", "check that", "by hand"},
-		"a claim in use":      {Facts{Root: deleted(makeClaim(), "kubernetes.io/pvc-protection")}, Blocked, "Deleting", "is removed once no pod uses it", "kubectl describe pvc data -n team", "finalizers"},
+		"a claim in use":      {Facts{Root: deleted(makeClaim(corev1.ClaimBound), "kubernetes.io/pvc-protection")}, Blocked, "Deleting", "is removed once no pod uses it", "kubectl describe pvc data -n team", "finalizers"},
 
 		"a Job that may make no pods": {Facts{Root: makeFlow(nil, makeJob("f-a", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(0)) }, nil))}, Blocked, "NoParallelism",
 			"it creates no pods: spec.parallelism is 0", "jobTemplate.parallelism", ""},

@@ -141,9 +141,9 @@ func warn(reason, message string) Event {
 
 func intOf(n int) intstr.IntOrString { return intstr.FromInt(n) }
 
-// makeClaim returns a claim that is bound.
-func makeClaim() *Object {
+// makeClaim returns a claim in a phase.
+func makeClaim(phase corev1.PersistentVolumeClaimPhase) *Object {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
-	c.Status.Phase = corev1.ClaimBound
+	c.Status.Phase = phase
 	return made(c, nil)
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -42,8 +43,9 @@ func rolloutFailed(s subject) *Finding {
 	if !s.is("Deployment") || c == nil || c.Reason != "ProgressDeadlineExceeded" {
 		return nil
 	}
+	undo := fmt.Sprintf("kubectl rollout undo %s%s returns to the previous revision", typed(s.Object), s.flagN())
 	return blocked("ProgressDeadlineExceeded", "its roll-out exceeded its progress deadline: %s", c.Message).
-		do("kubectl rollout undo %s%s returns to the previous revision", typed(s.Object), s.flagN())
+		do("%s", s.toChange(undo, "spec", "template"))
 }
 
 // waits: its condition reports that it waits for another object, as a plan with WaitingFor does.

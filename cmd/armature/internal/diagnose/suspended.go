@@ -1,6 +1,9 @@
 package diagnose
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // suspended: the spec suspends it.
 func suspended(s subject) *Finding {
@@ -15,14 +18,17 @@ func suspended(s subject) *Finding {
 	case s.isOurs():
 		return blocked("Suspended", "it is suspended: %s is true", field).do("armature resume %s%s", typed(s.Object), s.flagN())
 	case s.is("CronJob") && s.parent == nil:
-		return blocked("Suspended", "it is suspended: spec.suspend is true, so it starts no Jobs").
-			do("kubectl patch %s%s -p '{\"spec\":{\"suspend\":false}}'", typed(s.Object), s.flagN())
+		return blocked("Suspended", "it is suspended: spec.suspend is true, so it starts no Jobs").do("%s", s.toResume())
 	case s.job != nil && s.GetLabels()[kueueQueue] == "":
-		return blocked("Suspended", "it is suspended: spec.suspend is true").
-			do("kubectl patch %s%s -p '{\"spec\":{\"suspend\":false}}'", typed(s.Object), s.flagN())
+		return blocked("Suspended", "it is suspended: spec.suspend is true").do("%s", s.toResume())
 	default:
 		return nil
 	}
+}
+
+// toResume returns how to resume a Job or a CronJob.
+func (o *Object) toResume() string {
+	return o.toChange(fmt.Sprintf("kubectl patch %s%s -p '{\"spec\":{\"suspend\":false}}'", typed(o), o.flagN()), "spec", "suspend")
 }
 
 const kueueQueue = "kueue.x-k8s.io/queue-name"

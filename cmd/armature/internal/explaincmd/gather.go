@@ -29,7 +29,7 @@ func gather(ctx context.Context, cluster *connect.Cluster, members family.Family
 	if err != nil {
 		return diagnose.Facts{}, err
 	}
-	facts := diagnose.Facts{Now: now, Root: diagnose.Of(members.Root, events), ClaimEvents: map[string]string{}, Absent: map[string]bool{}}
+	facts := diagnose.Facts{Now: now, Root: diagnose.Of(members.Root, events), ClaimEvents: map[string]diagnose.Event{}, Absent: map[string]bool{}}
 	pods := podsOf(members.Root)
 	if err := readScheduling(ctx, c, &facts, pods); err != nil {
 		return facts, err
@@ -140,7 +140,7 @@ func readClaims(
 		facts.Claims[claim.Name] = claim
 		unbound = unbound || claim.Status.Phase != corev1.ClaimBound
 		if about := events[claim.UID]; len(about) > 0 {
-			facts.ClaimEvents[claim.Name] = about[len(about)-1].Message
+			facts.ClaimEvents[claim.Name] = about[len(about)-1]
 		}
 	}
 	if !unbound {

@@ -27,7 +27,7 @@ func newDiff() *cobra.Command {
 		Use:   "diff OLD NEW",
 		Short: "Show which permissions a new role grants and revokes",
 		Long: `Show the permissions that the roles in the file NEW add to those in the file OLD (+), and those that they remove (-). Each line has
-one verb on one resource, so roles with the same permissions in another notation have no difference.
+one verb on one resource or URL, so roles with the same permissions in another notation have no difference.
 
 The exit code is 0 without a difference, 2 with one, and 1 after an error.`,
 		Example: "  armature rbac diff v1/role.yaml v2/role.yaml\n" +

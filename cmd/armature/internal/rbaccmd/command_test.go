@@ -40,6 +40,12 @@ func TestDiff(t *testing.T) {
 	assert.True(t, silent)
 	assert.Equal(t, "- get configmaps.\n+ update configmaps.\n", out)
 
+	require.NoError(t, os.WriteFile(other, append(text, []byte("- nonResourceURLs: [\"*\"]\n  verbs: [get]\n")...), 0o600))
+	out, err = diff(tutorial, other)
+	code, _ = exitcode.Of(err)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, out, "+ get nonResourceURL *\n")
+
 	_, err = diff(tutorial, "../../../../examples/tutorial/sample.yaml")
 	assert.EqualError(t, err, "../../../../examples/tutorial/sample.yaml: there is no ClusterRole and no Role of rbac.authorization.k8s.io")
 }
