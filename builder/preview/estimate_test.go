@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -41,12 +40,12 @@ func TestEstimateKeepsTheDefaultsOfACreation(t *testing.T) {
 			entry(metav1.ManagedFieldsOperationUpdate, fmt.Sprintf(
 				`{"f:metadata":{"f:annotations":{"f:%s":{}}},"f:spec":{"f:progressDeadlineSeconds":{},"f:replicas":{}}}`, wellknown.AnnotationDigest)),
 		}},
-		Spec: appsv1.DeploymentSpec{Replicas: ptr.To(int32(2)), ProgressDeadlineSeconds: ptr.To(int32(600))},
+		Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), ProgressDeadlineSeconds: new(int32(600))},
 	}
 	desired := fmt.Sprintf(`{"metadata":{"annotations":{%q:"2"}},"spec":{"replicas":3}}`, wellknown.AnnotationDigest)
 	estimate := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	e := newEstimator(storedDeployment{object: live})
 	require.NoError(t, e.apply(t.Context(), estimate, client.RawPatch(types.ApplyPatchType, []byte(desired)), us))
-	assert.Equal(t, ptr.To(int32(3)), estimate.Spec.Replicas)
-	assert.Equal(t, ptr.To(int32(600)), estimate.Spec.ProgressDeadlineSeconds)
+	assert.Equal(t, new(int32(3)), estimate.Spec.Replicas)
+	assert.Equal(t, new(int32(600)), estimate.Spec.ProgressDeadlineSeconds)
 }

@@ -29,6 +29,6 @@ func TestFew(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	assert.Equal(t, `{"a":"<b>"}`, JSON(map[string]any{"a": "<b>"}))
+	assert.Contains(t, JSON(map[string]any{"a": "<b>"}), `"<b>"`)
 	assert.Equal(t, "NaN", JSON(math.NaN()))
 }

@@ -104,7 +104,7 @@ func TestLaterPassesAreAsUrgent(t *testing.T) {
 		return reconcile.Result{RequeueAfter: time.Hour}, failed
 	}))
 	res, err := r.Reconcile(t.Context(), request("a", "b"))
-	assert.Equal(t, reconcile.Result{RequeueAfter: time.Hour, Priority: ptr.To(0)}, res)
+	assert.Equal(t, reconcile.Result{RequeueAfter: time.Hour, Priority: new(0)}, res)
 	assert.Equal(t, failed, err)
 }
 

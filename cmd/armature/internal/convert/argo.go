@@ -63,7 +63,8 @@ func argoWorkflow(root field) ([]map[string]any, error) {
 	if !ok {
 		return nil, fmt.Errorf("spec.entrypoint: there is no template %q among spec.templates", asText(entry.value))
 	}
-	f.unfold(place{prefix: asText(entry.value), template: start, params: f.parameters(f.spec.get("arguments"), f.params, nil), start: atOnce(), top: true})
+	params := f.parameters(f.spec.get("arguments"), f.params, nil)
+	f.unfold(place{prefix: asText(entry.value), template: start, params: params, start: atOnce(), top: true})
 	spec["flows"] = f.nodes
 	if onExit, arguments := exitOf(f.spec); onExit.has() {
 		f.finally(spec, onExit, arguments)

@@ -29,7 +29,9 @@ func gather(ctx context.Context, cluster *connect.Cluster, members family.Family
 	if err != nil {
 		return diagnose.Facts{}, err
 	}
-	facts := diagnose.Facts{Now: now, Root: diagnose.Of(members.Root, events), ClaimEvents: map[string]diagnose.Event{}, Absent: map[string]bool{}}
+	facts := diagnose.Facts{
+		Now: now, Root: diagnose.Of(members.Root, events), ClaimEvents: map[string]diagnose.Event{}, Absent: map[string]bool{},
+	}
 	pods := podsOf(members.Root)
 	if err := readScheduling(ctx, c, &facts, pods); err != nil {
 		return facts, err
