@@ -166,7 +166,8 @@ func (f *argoFlow) variables(p *place, node map[string]any, containers []any) {
 //
 // Kubernetes makes of the result what it makes of Argo's text, which has the values. It reads a text from left to right, makes $ of $$, and
 // replaces what is between $( and the next ) if that is a variable. So a $ before a placeholder is escaped, and so is each $ from $( to )
-// if a placeholder is between, as in a shell's $(cat {{item}}).
+// if a placeholder is between, as in a shell's $(cat {{item}}). Only an empty value isn't as in Argo where it joins a $ with a $, a ( or a
+// name after it: no text is right for both an empty value and another one.
 func withVariables(text string, variable func(placeholder string) string) string {
 	placeholders := slices.DeleteFunc(placeholder.FindAllStringIndex(text, -1), func(m []int) bool { return variable(text[m[0]:m[1]]) == "" })
 	var b strings.Builder
