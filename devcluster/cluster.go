@@ -20,8 +20,8 @@ import (
 // kubeconfigEnv names a kubeconfig whose cluster is used instead of one that is started.
 const kubeconfigEnv = "DEVCLUSTER_KUBECONFIG"
 
-// stopTimeout is more than devcluster takes to stop by its own rules.
-const stopTimeout = 40 * time.Second
+// stopTimeout is more than devcluster takes to stop by its own rules, also on a machine that has much else to do.
+const stopTimeout = 2 * time.Minute
 
 // Cluster is a cluster that runs. Its methods may be called at the same time.
 type Cluster struct {

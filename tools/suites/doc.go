@@ -9,7 +9,7 @@
 // second time after a data race, a panic, or a failure outside of a test. The events of go test -json go to DIR/NAME.json.
 //
 // report prints what became of each suite and package and how long it took, the 20 slowest tests, the flaky ones and the failures
-// with their output. A suite that didn't run to its end counts as failed.
+// with their output, of which a long one lacks its middle. A suite that didn't run to its end counts as failed.
 //
 // coverage prints how many statements of each package tests run, by two profiles of go tool covdata: of the tests without a cluster, and
 // of all. It fails at a package with 90 % or less that isn't in the file of known gaps, and at a known gap with 92 % or more.

@@ -62,14 +62,14 @@ func (s *suite) add(e event) {
 	}
 	switch e.Action {
 	case "output":
-		p.output += e.Output
+		p.output.add(e.Output)
 		p.cached = p.cached || strings.HasPrefix(e.Output, "ok ") && strings.Contains(e.Output, "(cached)")
 	case "pass", "fail", "skip":
 		p.took += seconds(e.Elapsed)
 		// What a package fails of beside its tests, it fails of for good: in a second run that part is another.
 		if e.Action == "fail" && !p.failedTestSince {
 			p.failed = true
-			p.output += s.builds[e.FailedBuild]
+			p.output.add(s.builds[e.FailedBuild])
 		}
 		p.failedTestSince = false
 	}
@@ -85,7 +85,7 @@ func (p *pkg) addTest(e event) {
 	case "run":
 		t.runs = append(t.runs, attempt{})
 	case "output":
-		t.last().output += e.Output
+		t.last().output.add(e.Output)
 	case "pass", "fail", "skip":
 		t.last().result, t.last().took = e.Action, seconds(e.Elapsed)
 		p.failedTestSince = p.failedTestSince || e.Action == "fail"

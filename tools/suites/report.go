@@ -114,11 +114,11 @@ func (s *suite) printFailed(out io.Writer) {
 	for _, p := range s.slowestFirst() {
 		for _, t := range p.leaves() {
 			if t.failed() {
-				fmt.Fprintf(out, "\nFAILED: %s %s\n%s", p.short(), t.name, t.last().output)
+				fmt.Fprintf(out, "\nFAILED: %s %s\n%s", p.short(), t.name, &t.last().output)
 			}
 		}
 		if p.failed {
-			fmt.Fprintf(out, "\nFAILED: %s\n%s", p.short(), p.output)
+			fmt.Fprintf(out, "\nFAILED: %s\n%s", p.short(), &p.output)
 		}
 	}
 	if s.end == nil {
@@ -134,7 +134,7 @@ func (s *suite) printFlaky(out io.Writer) {
 		for _, t := range p.leaves() {
 			if t.flaky() {
 				fmt.Fprintf(out, "\n*** FLAKY *** %s %s failed, and passed when it was run again. Fix it now: hack/stress.sh %s -run '^%s$'\n%s",
-					p.short(), t.name, p.short(), strings.ReplaceAll(t.name, "/", "$/^"), t.runs[0].output)
+					p.short(), t.name, p.short(), strings.ReplaceAll(t.name, "/", "$/^"), &t.runs[0].output)
 			}
 		}
 	}

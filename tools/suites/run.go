@@ -46,7 +46,7 @@ func (r run) suite(out io.Writer) error {
 	fmt.Fprintf(out, "\n==> %s\n", r.name)
 	start := time.Now()
 	failure := gotestsum.Run("gotestsum", append([]string{
-		"--format=pkgname-and-test-fails", "--format-hide-empty-pkg", "--hide-summary=skipped",
+		"--format=pkgname-and-test-fails", "--format-hide-empty-pkg", "--hide-summary=skipped,output",
 		"--jsonfile=" + events, "--ignore-non-json-output-lines",
 		"--rerun-fails=1", "--rerun-fails-max-failures=" + strconv.Itoa(maxReruns), "--rerun-fails-abort-on-data-race",
 		"--raw-command", "--packages=unused", "--", self, goTestCommand, r.packages}, r.flags...))

@@ -145,6 +145,14 @@ func TestFailuresOutsideOfTests(t *testing.T) {
 	assert.Regexp(t, `\n3 passed, 1 failed, 1 skipped\n$`, printed)
 }
 
+// A failure with 25 MB is told in time that grows as they do, and in the report without its middle.
+func TestLongMessages(t *testing.T) {
+	printed, err := runSample(t, "./verbose")
+	require.Error(t, err)
+	assert.Regexp(t, `(?s)FAILED: sample/verbose TestVerbose\n.*the message:  long .*\n\.\.\. 2[0-9]{7} bytes .*long .*--- FAIL: TestVerbose`, printed)
+	assert.Less(t, len(printed), 1<<20)
+}
+
 func TestWhatDoesNotCompile(t *testing.T) {
 	printed, err := runSample(t, "./broken ./passes")
 	require.Error(t, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ type suite struct {
 type pkg struct {
 	name   string
 	tests  map[string]*test
-	output string // outside of its tests
+	output output // outside of its tests
 	took   time.Duration
 	cached bool // it didn't run, since it passed before
 	failed bool // outside of its tests
@@ -37,8 +38,33 @@ type test struct {
 // attempt is one run of a test.
 type attempt struct {
 	result string // pass, fail, skip, or nothing if it didn't end
-	output string
+	output output
 	took   time.Duration
+}
+
+// maxOutput is how much of an output's beginning is kept, and of its end, in bytes. The events have all of it.
+const maxOutput = 64 << 10
+
+// output is what was printed, without the middle if it is long: one message can have hundreds of megabytes.
+type output struct {
+	begin, end []byte
+	cut        int // the bytes between
+}
+
+func (o *output) add(printed string) {
+	n := min(len(printed), maxOutput-len(o.begin))
+	o.begin, o.end = append(o.begin, printed[:n]...), append(o.end, printed[n:]...)
+	if over := len(o.end) - maxOutput; over > maxOutput { // not each time, as it copies the rest
+		o.end, o.cut = slices.Delete(o.end, 0, over), o.cut+over
+	}
+}
+
+func (o *output) String() string {
+	over := max(0, len(o.end)-maxOutput)
+	if o.cut+over == 0 {
+		return string(o.begin) + string(o.end)
+	}
+	return fmt.Sprintf("%s\n... %d bytes are left out here; the events have them ...\n%s", o.begin, o.cut+over, o.end[over:])
 }
 
 func (t *test) last() *attempt {

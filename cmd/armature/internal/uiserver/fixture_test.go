@@ -327,20 +327,20 @@ func (l *listener) until(event string, wanted func(data string) bool) string {
 // read reads events until a function has had enough.
 func (l *listener) read(enough func(sent) bool) {
 	l.t.Helper()
-	deadline := time.After(20 * time.Second)
-	var seen []sent
+	deadline := time.After(time.Minute)
+	var seen []string
 	for {
 		select {
 		case e, ok := <-l.events:
 			if !ok {
-				l.t.Fatalf("the stream has ended; seen: %v", seen)
+				l.t.Fatalf("the stream has ended; seen: %q", seen)
 			}
 			if enough(e) {
 				return
 			}
-			seen = append(seen, e)
+			seen = append(seen, fmt.Sprintf("%s: %.1000s", e.event, e.data))
 		case <-deadline:
-			l.t.Fatalf("what is awaited hasn't come; seen: %v", seen)
+			l.t.Fatalf("what is awaited hasn't come; seen: %q", seen)
 		}
 	}
 }

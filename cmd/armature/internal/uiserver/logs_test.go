@@ -61,7 +61,7 @@ func TestLogsSideBySide(t *testing.T) {
 
 // One tenant's pod prints what it likes: no event is large, and few lines wait for a slow browser.
 func TestALogOfLongLinesComesInSmallEvents(t *testing.T) {
-	const lines = 500
+	const lines = linesAhead + 8
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for range lines {
 			fmt.Fprintln(w, strings.Repeat("<", maxLine-1))

@@ -105,7 +105,9 @@ func runSupervisor(dir clusterdir.Dir, flags *upFlags, life lifetime) error {
 		}()
 	}
 	progress := openProgress()
-	err = supervisor.New(dir, settings, flags.timeout, progress).Run(ctx, progress.ready)
+	cluster := supervisor.New(dir, settings, flags.timeout, progress)
+	cluster.Temporary = life.temporary
+	err = cluster.Run(ctx, progress.ready)
 	if life.temporary && dir.IsCluster() && !errors.Is(err, clusterdir.ErrLocked) {
 		err = errors.Join(err, dir.Delete())
 	}

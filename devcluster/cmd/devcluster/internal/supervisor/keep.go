@@ -43,7 +43,9 @@ func (e *componentError) etcdWasSlow() bool {
 type keeper struct {
 	spec spec
 	stop chan struct{}
-	done chan struct{}
+	// grace is how long it may take to stop. It is set before stop closes.
+	grace time.Duration
+	done  chan struct{}
 }
 
 // keep starts the component and keeps it running until stopAll. While the cluster is starting, the end of the
@@ -73,7 +75,7 @@ func (s *Supervisor) keepRunning(k *keeper, p *process) error {
 		case <-p.done:
 			p.alive.Close()
 		case <-k.stop:
-			p.stop(s.stopTimeout())
+			p.stop(k.grace)
 			s.state.stopped(name)
 			return nil
 		}
@@ -120,15 +122,6 @@ func firstLine(err error) string {
 	return strings.TrimSuffix(line, ":")
 }
 
-// stopTimeout is short when the cluster never was ready: a component that waits for one that failed may not
-// listen, and has nothing to finish.
-func (s *Supervisor) stopTimeout() time.Duration {
-	if s.wasReady {
-		return stopTimeout
-	}
-	return time.Second
-}
-
 // launch runs the component once.
 func (s *Supervisor) launch(sp spec, again bool) (*process, error) {
 	if sp.before != nil {
@@ -161,18 +154,28 @@ func (s *Supervisor) stopOrder() [][]string {
 	}
 }
 
+// stopAll stops all components. Of a cluster that never was ready none has much to finish, and it may wait for one that failed. In a
+// temporary cluster only nodes have something to finish: they end what their pods run.
 func (s *Supervisor) stopAll() {
 	s.state.phase(clusterdir.Stopping)
+	grace := stopTimeout
+	if !s.wasReady {
+		grace = time.Second
+	}
 	for _, group := range s.stopOrder() {
 		var stopped []*keeper
 		for _, name := range group {
 			if k := s.keepers[name]; k != nil {
+				k.grace = grace
 				close(k.stop)
 				stopped = append(stopped, k)
 			}
 		}
 		for _, k := range stopped {
 			<-k.done
+		}
+		if s.Temporary {
+			grace = 0
 		}
 	}
 }

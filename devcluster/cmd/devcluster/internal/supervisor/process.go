@@ -78,7 +78,7 @@ func startProcess(sp spec, logFile string, lock *os.File) (*process, error) {
 	return p, nil
 }
 
-// stop asks the component to end, makes it end, and returns when it has.
+// stop asks the component to end, makes it end after the timeout, and returns when it has.
 func (p *process) stop(timeout time.Duration) {
 	p.alive.Close()
 	select {

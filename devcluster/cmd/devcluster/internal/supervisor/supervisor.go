@@ -22,6 +22,9 @@ const maxAttempts = 5
 
 // Supervisor runs the cluster of one directory.
 type Supervisor struct {
+	// Temporary says that the cluster's directory is deleted when it has stopped, so that nothing in it needs to be whole. Default: false.
+	Temporary bool
+
 	dir      clusterdir.Dir
 	settings *clusterdir.Settings
 	timeout  time.Duration
