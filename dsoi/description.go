@@ -26,9 +26,14 @@ type description struct {
 	problems []string
 }
 
+// maxProblems limits the mistakes that are noted: a group of many mistakes can be that of many nodes.
+const maxProblems = 1000
+
 // wrong notes a mistake: where, what was found, and what would be accepted.
 func (d *description) wrong(format string, args ...any) {
-	d.problems = append(d.problems, fmt.Sprintf(format, args...))
+	if len(d.problems) < maxProblems {
+		d.problems = append(d.problems, fmt.Sprintf(format, args...))
+	}
 }
 
 // describe reads a spec: one field of several names, groups by their names.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -24,6 +25,7 @@ func checkPod(n Node, pod *corev1.PodTemplateSpec) (problems []string) {
 			volumes[s.Name] = true
 		}
 	}
+	thereAre := sync.OnceValue(func() string { return quoted(volumes) })
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		twice := map[string]bool{}
 		once := func(what, key string) {
@@ -45,7 +47,7 @@ func checkPod(n Node, pod *corev1.PodTemplateSpec) (problems []string) {
 		for _, m := range c.VolumeMounts {
 			once("a mount at", m.MountPath)
 			if !volumes[m.Name] {
-				wrong("container %s: volumeMounts: there is no volume %q; there are %s", c.Name, m.Name, quoted(volumes))
+				wrong("container %s: volumeMounts: there is no volume %q; there are %s", c.Name, m.Name, thereAre())
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.Resources.Requests)) {

@@ -13,18 +13,20 @@ func parseProperties(text string) ([]property, error) {
 	var all []property
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
-		line := trimEnd(strings.TrimLeft(lines[i], spaces))
-		if line == "" || line[0] == '#' || line[0] == '!' {
+		last := trimEnd(strings.TrimLeft(lines[i], spaces))
+		if last == "" || last[0] == '#' || last[0] == '!' {
 			continue
 		}
 		first := i
-		for isContinued(line) && i+1 < len(lines) {
+		var parts []string
+		for isContinued(last) && i+1 < len(lines) {
 			i++
-			line += "\n" + trimEnd(lines[i])
+			parts, last = append(parts, last), trimEnd(lines[i])
 		}
-		if isContinued(line) { // by nothing: it must not go on with the first line of what is put behind it
-			line = trimEnd(strings.TrimSuffix(line, `\`))
+		if isContinued(last) { // by nothing: it must not go on with the first line of what is put behind it
+			last = trimEnd(strings.TrimSuffix(last, `\`))
 		}
+		line := strings.Join(append(parts, last), "\n")
 		key, _, ok := strings.Cut(line, "=")
 		if !ok {
 			key, _, ok = strings.Cut(line, ":")

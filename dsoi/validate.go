@@ -23,6 +23,7 @@ func (d *description) resolve(cluster string) []Node {
 		d.wrong("nodes is empty; want at least one (delete the cluster to delete its nodes)")
 	}
 	var nodes []Node
+	sizes := d.sizes()
 	first := map[string]int{}
 	for i, n := range d.nodes {
 		at := at("nodes", i, n.Name)
@@ -35,7 +36,11 @@ func (d *description) resolve(cluster string) []Node {
 			continue
 		}
 		first[n.Name] = i
-		nodes = append(nodes, d.resolveNode(at, cluster, n))
+		groups := d.appGroupsOf(at, n)
+		if !sizes.add(d, at, n, groups) {
+			break // a node costs as much as its groups are large, also one that is only checked
+		}
+		nodes = append(nodes, d.resolveNode(at, cluster, n, groups))
 	}
 	return nodes
 }
@@ -52,8 +57,15 @@ func (d *description) checkExternal() {
 	}
 }
 
+// maxOrder is the most node types that an order has: each is compared with the others, and no more than 1000 nodes are read.
+const maxOrder = 1000
+
 // checkOrder compares the order with the node types that there are.
 func (d *description) checkOrder() {
+	if len(d.order) > maxOrder {
+		d.wrong("deploymentOrder has %d node types; want at most %d", len(d.order), maxOrder)
+		d.order = d.order[:maxOrder]
+	}
 	types := map[string]bool{}
 	malformed := false
 	for _, n := range d.nodes {
@@ -70,7 +82,7 @@ func (d *description) checkOrder() {
 	}
 }
 
-func (d *description) resolveNode(at, cluster string, n v1beta1.Node) Node {
+func (d *description) resolveNode(at, cluster string, n v1beta1.Node, groups []string) Node {
 	for _, msg := range validation.IsDNS1123Label(n.Name) {
 		d.wrong("%s: name: %s", at, msg)
 	}
@@ -95,29 +107,44 @@ func (d *description) resolveNode(at, cluster string, n v1beta1.Node) Node {
 		node.K8s.Image = cmp.Or(node.K8s.Image, d.image)
 		d.checkK8s(at, node)
 	}
-	node.App = d.appGroupsOf(at, n)
+	for _, name := range groups {
+		node.App = append(node.App, d.app[name])
+	}
 	return node
 }
 
-// appGroupsOf returns the groups that a node has: those that are common, then those that it names.
-func (d *description) appGroupsOf(at string, n v1beta1.Node) []v1beta1.AppConfigGroup {
-	var groups []v1beta1.AppConfigGroup
-	for _, group := range d.common {
-		if !slices.Contains(n.AppConfigGroup, group.Name) && (group.NodeType == "" || group.NodeType == n.NodeType) {
-			groups = append(groups, group)
-		}
-	}
+// appGroupsOf returns the names of the groups that a node has: those that are common, then those that it names.
+func (d *description) appGroupsOf(at string, n v1beta1.Node) []string {
+	var own, missing, again []string
+	named := map[string]int{}
 	for _, name := range n.AppConfigGroup {
+		named[name]++
 		group, ok := d.app[name]
 		switch {
+		case named[name] == 2:
+			again = append(again, name)
+		case named[name] > 2:
 		case !ok:
-			d.wrong("%s: appConfigGroup: there is no group %q; there are %s", at, name, quoted(d.app))
+			missing = append(missing, name)
 		case group.NodeType != "" && group.NodeType != n.NodeType:
 			d.wrong("%s: appConfigGroup: the group %q is for nodes of the type %q; this one's is %q", at, name, group.NodeType, n.NodeType)
+		default:
+			own = append(own, name)
 		}
-		groups = append(groups, group)
 	}
-	return groups
+	if len(missing) > 0 {
+		d.wrong("%s: appConfigGroup: there is no group %s; there are %s", at, list(missing), quoted(d.app))
+	}
+	if len(again) > 0 {
+		d.wrong("%s: appConfigGroup names %s more than once; want each group once", at, list(again))
+	}
+	var groups []string
+	for _, group := range d.common {
+		if named[group.Name] == 0 && (group.NodeType == "" || group.NodeType == n.NodeType) {
+			groups = append(groups, group.Name)
+		}
+	}
+	return append(groups, own...)
 }
 
 // kindNamed returns a kind in its usual capitalisation.

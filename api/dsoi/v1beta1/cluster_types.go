@@ -24,7 +24,8 @@ type ClusterSpec struct {
 	// own. A list of named groups, or a map from name to group. Fields of a group: name, image, imagePullPolicy,
 	// serviceAccountName, env, ports, livenessProbe, readinessProbe, startupProbe, minReadySeconds, resources, volumes,
 	// volumeMounts, storageConfig, service, nodeSelector, tolerations, affinity, podMetadata, securityContext,
-	// containerSecurityContext, updateStrategy, podDisruptionBudget. An unknown field is refused.
+	// containerSecurityContext, updateStrategy, podDisruptionBudget. An unknown field is refused. The groups of all nodes, each
+	// counted for each node that names it, have at most 4 MiB together.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields
@@ -32,7 +33,8 @@ type ClusterSpec struct {
 
 	// AppConfigGroup are the application's own configurations; a node names those that it has. A list of named groups,
 	// or a map from name to group. Fields of a group: name, scope, nodeType, data, files, commonRuntimeProperties,
-	// runtimeProperties, overrideProperties; and the additional fields of the application's operator.
+	// runtimeProperties, overrideProperties; and the additional fields of the application's operator. The groups of a node, with
+	// the external dependencies, have at most 1 MiB together, as a ConfigMap, and those of all nodes 16 MiB.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields

@@ -29,7 +29,7 @@ type Node struct {
 	K8sConfigGroup string `json:"k8sConfigGroup"`
 
 	// AppConfigGroup names the application's configuration of the node: one group, or several that are merged in that
-	// order. Default: none.
+	// order, each once. Default: none.
 	AppConfigGroup Names `json:"appConfigGroup,omitempty"`
 
 	// Reclaim defines the handling of the node's volumes (storageConfig) when the node is removed from the spec, or the
