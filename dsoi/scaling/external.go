@@ -222,10 +222,10 @@ func (s *senses) number(ctx context.Context, a asked) (float64, error) {
 
 // claimsOf returns the claims of the entries that scale storage.
 func (c *Controller[S]) claimsOf(ctx context.Context, scaling S) (map[about][]*corev1.PersistentVolumeClaim, error) {
-	var entries []string
+	var entries []v1beta1.NodeScaling
 	for _, e := range scaling.ScalingSpec().Autoscaling {
 		if len(e.Storage) > 0 {
-			entries = append(entries, e.Name)
+			entries = append(entries, e)
 		}
 	}
 	if len(entries) == 0 {
@@ -233,6 +233,7 @@ func (c *Controller[S]) claimsOf(ctx context.Context, scaling S) (map[about][]*c
 	}
 	var list corev1.PersistentVolumeClaimList
 	cluster := dsoi.ScaledCluster(scaling)
+	names := namesOf(cluster, entries)
 	err := c.senses.cached.List(ctx, &list, client.InNamespace(scaling.GetNamespace()),
 		client.MatchingLabels{dsoi.LabelCluster: dsoi.LabelValue(cluster)}, client.UnsafeDisableDeepCopy)
 	if err != nil {
@@ -244,11 +245,9 @@ func (c *Controller[S]) claimsOf(ctx context.Context, scaling S) (map[about][]*c
 		if claim.Annotations[dsoi.AnnotationCluster] != cluster {
 			continue
 		}
-		for _, name := range entries {
-			if sameNode(cluster, name, claim.Labels[dsoi.LabelNode]) {
-				what := about{name, claim.Annotations[dsoi.AnnotationStorage]}
-				claims[what] = append(claims[what], claim)
-			}
+		for _, name := range names.of(claim.Labels[dsoi.LabelNode]) {
+			what := about{name, claim.Annotations[dsoi.AnnotationStorage]}
+			claims[what] = append(claims[what], claim)
 		}
 	}
 	return claims, nil

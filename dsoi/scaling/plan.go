@@ -29,6 +29,7 @@ type planner struct {
 	external    *external
 	now         metav1.Time
 	was         map[string]v1beta1.NodeScalingStatus // by entry
+	earlier     entryNames                           // the entries before the one that is decided on
 
 	children []builder.Child
 	edits    []builder.Edit
@@ -48,6 +49,7 @@ func (c *Controller[S]) Plan(scaling S, view builder.View) builder.Plan[S] {
 	p := &planner{
 		scaling: scaling, spec: scaling.ScalingSpec(), clusterKind: c.clusterKind(), view: view, external: external,
 		now: metav1.NewTime(view.Now).Rfc3339Copy(), was: map[string]v1beta1.NodeScalingStatus{},
+		earlier: newEntryNames(dsoi.ScaledCluster(scaling)),
 	}
 	for _, n := range scaling.ScalingStatus().Nodes {
 		p.was[n.Name] = n
@@ -82,17 +84,18 @@ func (p *planner) decide(wrong error) *v1beta1.ScalingStatus {
 	status := &v1beta1.ScalingStatus{ObservedGeneration: p.scaling.GetGeneration()}
 	status.Conditions = append(status.Conditions, p.scaling.ScalingStatus().Conditions...)
 	for i := range p.spec.Autoscaling {
-		status.Nodes = append(status.Nodes, p.decideEntry(i))
+		e := &p.spec.Autoscaling[i]
+		status.Nodes = append(status.Nodes, p.decideEntry(e))
+		p.earlier.add(e.Name)
 	}
 	p.setConditions(status, wrong)
 	return status
 }
 
-func (p *planner) decideEntry(i int) v1beta1.NodeScalingStatus {
-	e := &p.spec.Autoscaling[i]
+func (p *planner) decideEntry(e *v1beta1.NodeScaling) v1beta1.NodeScalingStatus {
 	was := p.was[e.Name]
 	is := v1beta1.NodeScalingStatus{Name: e.Name, Value: was.Value, Replicas: was.Replicas, LastScaleTime: was.LastScaleTime}
-	err := p.sameAsBefore(i)
+	err := p.sameAsBefore(e)
 	if err == nil {
 		err = p.decidePods(e, &is)
 		if storageErr := p.decideVolumes(e, was, &is); err == nil {
@@ -110,12 +113,9 @@ func (p *planner) decideEntry(i int) v1beta1.NodeScalingStatus {
 
 // sameAsBefore refuses an entry for a node that an earlier one is for, under its other name: they would pull it to and
 // fro.
-func (p *planner) sameAsBefore(i int) error {
-	name := p.spec.Autoscaling[i].Name
-	for _, other := range p.spec.Autoscaling[:i] {
-		if sameNode(dsoi.ScaledCluster(p.scaling), other.Name, name) {
-			return because(ReasonInvalidSpec, "%q is the same node; want one entry for it", other.Name)
-		}
+func (p *planner) sameAsBefore(e *v1beta1.NodeScaling) error {
+	if same := p.earlier.of(e.Name); len(same) > 0 {
+		return because(ReasonInvalidSpec, "%q is the same node; want one entry for it", same[0])
 	}
 	return nil
 }

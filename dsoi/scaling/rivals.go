@@ -27,6 +27,12 @@ func (c *Controller[S]) rivals(ctx context.Context, scaling S) (map[about]string
 	if err := c.senses.cached.List(ctx, list, client.InNamespace(scaling.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list others of the kind: %w", err)
 	}
+	entries := map[string]*v1beta1.NodeScaling{}
+	for i := range scaling.ScalingSpec().Autoscaling {
+		e := &scaling.ScalingSpec().Autoscaling[i]
+		entries[e.Name] = e
+	}
+	names := namesOf(dsoi.ScaledCluster(scaling), scaling.ScalingSpec().Autoscaling)
 	rivals := map[about]string{}
 	err = meta.EachListItem(list, func(o runtime.Object) error {
 		other, ok := o.(dsoi.Scaling)
@@ -34,13 +40,11 @@ func (c *Controller[S]) rivals(ctx context.Context, scaling S) (map[about]string
 			dsoi.ScaledCluster(other) != dsoi.ScaledCluster(scaling) || !isOlder(other, scaling) {
 			return nil
 		}
-		for i := range scaling.ScalingSpec().Autoscaling {
-			for j := range other.ScalingSpec().Autoscaling {
-				mine, theirs := &scaling.ScalingSpec().Autoscaling[i], &other.ScalingSpec().Autoscaling[j]
-				if sameNode(dsoi.ScaledCluster(scaling), mine.Name, theirs.Name) {
-					for _, what := range scaledByBoth(mine, theirs) {
-						rivals[what] = other.GetName()
-					}
+		for i := range other.ScalingSpec().Autoscaling {
+			theirs := &other.ScalingSpec().Autoscaling[i]
+			for _, name := range names.of(theirs.Name) {
+				for _, what := range scaledByBoth(entries[name], theirs) {
+					rivals[what] = other.GetName()
 				}
 			}
 		}
@@ -61,11 +65,6 @@ func scaledByBoth(mine, theirs *v1beta1.NodeScaling) (both []about) {
 		}
 	}
 	return both
-}
-
-// sameNode reports whether two entries are about one node: an entry names a node or its workload.
-func sameNode(cluster, a, b string) bool {
-	return a == b || dsoi.WorkloadName(cluster, a) == b || dsoi.WorkloadName(cluster, b) == a
 }
 
 func isOlder(a, b client.Object) bool {

@@ -1,6 +1,10 @@
 package scaling
 
 import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -297,6 +301,29 @@ func TestTwoEntriesOfOneNode(t *testing.T) {
 	assert.Equal(t, ReasonInvalidSpec, s.ready().Reason)
 	assert.Equal(t, `kv-storage: "storage" is the same node; want one entry for it`, s.ready().Message)
 	assert.Empty(t, s.scaling().Status.Nodes[0].Reason)
+}
+
+// Who may write Scalings can't occupy the controller with the comparison of their names.
+func TestManyEntriesAndManyScalings(t *testing.T) {
+	entries := func(prefix string) (all []v1beta1.NodeScaling) {
+		for i := range 1000 {
+			all = append(all, v1beta1.NodeScaling{Name: prefix + strconv.Itoa(i), Spec: &v1beta1.ReplicaScaling{MaxReplica: ptr.To[int32](5)}})
+		}
+		return all
+	}
+	objs := []client.Object{aScaling(entries(strings.Repeat("n", 200))...)}
+	for i := range 20 {
+		older := aScaling(entries(strings.Repeat("m", 200))...)
+		older.Name, older.Spec.Cluster = fmt.Sprint("older", i), "kv"
+		older.CreationTimestamp = metav1.NewTime(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+		objs = append(objs, older)
+	}
+	s := perform(t, objs...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s.pass()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(1000), "in MB: a comparison of all names with all takes 10 GB")
 }
 
 func TestMistakesInEntriesAreNamed(t *testing.T) {

@@ -3,12 +3,15 @@ package v1beta1
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 )
 
 // fields are those that are read leniently, each a new one.
@@ -56,6 +59,23 @@ func TestAMalformedFieldCostsBoundedMemory(t *testing.T) {
 				assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(100))
 			})
 		}
+	}
+}
+
+// The lists of a Scaling are bounded in the schema: its controller goes through them in each pass.
+func TestTheListsOfAScalingAreBounded(t *testing.T) {
+	data, err := os.ReadFile("../../../examples/kvstore/config/examples.armature.dev_kvstorescalings.yaml")
+	require.NoError(t, err)
+	var crd apiextensionsv1.CustomResourceDefinition
+	require.NoError(t, yaml.UnmarshalStrict(data, &crd))
+	entries := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["autoscaling"]
+	storage := entries.Items.Schema.Properties["storage"]
+	for list, most := range map[*apiextensionsv1.JSONSchemaProps]int64{&entries: 1000, &storage: 32} {
+		require.NotNil(t, list.MaxItems)
+		assert.Equal(t, most, *list.MaxItems)
+		name := list.Items.Schema.Properties["name"]
+		require.NotNil(t, name.MaxLength)
+		assert.EqualValues(t, 253, *name.MaxLength)
 	}
 }
 

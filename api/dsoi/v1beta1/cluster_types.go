@@ -18,6 +18,7 @@ type ClusterSpec struct {
 	// causes no upgrade; during an upgrade the new order applies from then on.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
 	DeploymentOrder []string `json:"deploymentOrder,omitempty"`
 
 	// K8sConfigGroup are the Kubernetes configurations of pods: image, resources, volumes and so on; a node names its
@@ -72,11 +73,13 @@ type ClusterAliases struct {
 	// Order is an alternative name of deploymentOrder.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
 	Order []string `json:"order,omitempty"`
 
 	// OrderForCreateUpdate is an alternative name of deploymentOrder.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
 	OrderForCreateUpdate []string `json:"OrderForCreateUpdate,omitempty"`
 
 	// K8sConfig is an alternative name of k8sConfigGroup.

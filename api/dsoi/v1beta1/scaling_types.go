@@ -8,6 +8,7 @@ package v1beta1
 type ScalingSpec struct {
 	// Cluster is the name of the cluster, in the same namespace. Default: the name of this object.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Cluster string `json:"cluster,omitempty"`
 
 	// Interval is the time between two requests to a source: a number of seconds or a string such as "30s", at least a
@@ -21,6 +22,7 @@ type ScalingSpec struct {
 
 	// Autoscaling defines the scaling of each node.
 	// +optional
+	// +kubebuilder:validation:MaxItems=1000
 	// +listType=map
 	// +listMapKey=name
 	Autoscaling []NodeScaling `json:"autoscaling,omitempty"`
@@ -38,6 +40,7 @@ type NodeScaling struct {
 	// Name of the node, or of its StatefulSet or Deployment.
 	// +required
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
 	// Spec scales the number of pods. Default: it isn't scaled.
@@ -46,6 +49,7 @@ type NodeScaling struct {
 
 	// Storage scales the size of the node's volumes. Volumes only grow. Default: they aren't scaled.
 	// +optional
+	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=name
 	Storage []StorageScaling `json:"storage,omitempty"`
@@ -104,6 +108,7 @@ type StorageScaling struct {
 	// Name of the storageConfig.
 	// +required
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
 	// Threshold is the number above which the volumes grow: a whole number, or a string such as "0.75", above 0; the
@@ -201,6 +206,7 @@ type SecretName struct {
 	// Name of the Secret.
 	// +required
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 }
 
