@@ -19,5 +19,5 @@
 // read up to a limit, and only a number is taken from it: no status or event contains text of an answer, not even the
 // target of a redirect, because it could be the Secret that was sent with the request. The Secret is sent to the scheme,
 // host and port of the URL only. When an endpoint is down, slow, or answers nonsense, the condition Ready says so
-// and the node stays as it is.
+// and nothing new is decided: the node keeps what was decided on last.
 package scaling

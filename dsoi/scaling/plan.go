@@ -152,23 +152,35 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 		return nil // the spec has changed since the sources were asked
 	}
 	if read.err != nil {
+		if is.Replicas != nil {
+			p.follow(e.Name, target, rule.clamp(*is.Replicas), boundsOf(&rule), is)
+		}
 		return because(ReasonSourceFailed, "%s", read.err)
 	}
 	is.Value = format(read.value)
-	p.follow(e.Name, target, read.value, &rule, is)
+	p.decideBy(e.Name, target, read.value, &rule, is)
 	return nil
 }
 
-// follow decides on a number of pods, or carries out what was decided before.
-func (p *planner) follow(entry string, target client.Object, value float64, rule *replicaRule, is *v1beta1.NodeScalingStatus) {
-	current := replicasOf(target)
-	decided := ptr.Deref(is.Replicas, current)
-	next := rule.clamp(decided)
-	why := fmt.Sprintf("minReplica is %d, maxReplica %d", rule.min, rule.max)
+// decideBy decides on a number of pods by a number that was read, if it is time for that. Bounds hold at any time.
+func (p *planner) decideBy(entry string, target client.Object, value float64, rule *replicaRule, is *v1beta1.NodeScalingStatus) {
+	decided := ptr.Deref(is.Replicas, replicasOf(target))
+	next, why := rule.clamp(decided), boundsOf(rule)
 	if p.isNew(is.LastScaleTime) && (next != decided || p.hasCooledDown(is.LastScaleTime, rule.coolDown)) {
 		next = decideReplicas(decided, value, rule)
 		why = fmt.Sprintf("the number is %s, the threshold %s", is.Value, format(rule.threshold))
 	}
+	p.follow(entry, target, next, why, is)
+}
+
+func boundsOf(rule *replicaRule) string {
+	return fmt.Sprintf("minReplica is %d, maxReplica %d", rule.min, rule.max)
+}
+
+// follow records a decision, or carries out the one that is on record.
+func (p *planner) follow(entry string, target client.Object, next int32, why string, is *v1beta1.NodeScalingStatus) {
+	current := replicasOf(target)
+	decided := ptr.Deref(is.Replicas, current)
 	switch {
 	case next != decided:
 		is.Replicas, is.LastScaleTime = &next, &p.now

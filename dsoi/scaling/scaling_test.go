@@ -132,6 +132,24 @@ func TestASourceThatFailsScalesNothing(t *testing.T) {
 	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
 }
 
+// What was decided before a source failed is carried out, and kept. Bounds hold without a number.
+func TestADecisionIsCarriedOutWithoutItsSource(t *testing.T) {
+	src := newSource(t, "100")
+	s := perform(t, aScaling(byURL("storage", src.url)), aSet("storage", 2))
+	assert.Empty(t, s.pass())
+	require.EqualValues(t, 4, *s.scaling().Status.Nodes[0].Replicas)
+	src.answer.Store("it's complicated")
+	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.passes(15*time.Second))
+	assert.EqualValues(t, 4, s.replicas("kv-storage"))
+	assert.Equal(t, ReasonSourceFailed, s.ready().Reason)
+
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Spec.MaxReplica = ptr.To[int32](3) })
+	s.passes(0)
+	assert.EqualValues(t, 3, s.replicas("kv-storage"))
+	assert.Empty(t, s.passes(time.Hour), "nothing new is decided")
+	assert.Equal(t, ReasonSourceFailed, s.ready().Reason)
+}
+
 func TestByAResource(t *testing.T) {
 	entry := v1beta1.NodeScaling{Name: "storage", Spec: &v1beta1.ReplicaScaling{
 		Min: ptr.To[int32](2), Max: ptr.To[int32](7), Threshold: "80", CoolDown: "90s", Source: &v1beta1.Source{Resource: "memory"},

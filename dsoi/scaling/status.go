@@ -21,7 +21,7 @@ const (
 	ReasonScaled = "Scaled"
 	// ReasonInvalidSpec: an entry has a mistake.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonSourceFailed: the number couldn't be had; the node stays as it is.
+	// ReasonSourceFailed: the number couldn't be had; the node keeps what was decided on last.
 	ReasonSourceFailed = "SourceFailed"
 	// ReasonSourceRecovered: the number can be had again.
 	ReasonSourceRecovered = "SourceRecovered"
