@@ -22,8 +22,8 @@ type Controller[S dsoi.Scaling] struct {
 	// Cluster is an empty object of the clusters' kind. Only workloads that a cluster of this kind controls are scaled,
 	// so that who may write an S can't reach others. Required.
 	Cluster client.Object
-	// Allow refuses URLs of sources, with an error that names the accepted ones. Default: all are allowed. Connections to link-local
-	// addresses, and to those of cloud metadata services, are always refused, under any name.
+	// Allow refuses URLs of sources, with an error that names the accepted ones, and URLs that sources redirect to. Default: all are
+	// allowed. Connections to link-local addresses, and to those of cloud metadata services, are always refused, under any name.
 	Allow func(*url.URL) error
 	// Loopback lets sources be on the manager's own machine: where pods are processes beside it, as on the local nodes of
 	// devcluster, and in tests. Default: connections to loopback addresses are refused, since what listens there trusts its neighbours.

@@ -78,6 +78,9 @@ const (
 
 func (s *senses) prepare(cached client.Client, live client.Reader, allow func(*url.URL) error, loopback bool, workers int) {
 	s.cached, s.live, s.scheme, s.allow, s.loopback = cached, live, cached.Scheme(), allow, loopback
+	if s.allow == nil {
+		s.allow = func(*url.URL) error { return nil }
+	}
 	s.turns = newTurns(workers)
 	s.last, _ = lru.New[types.UID, lastReadings](maxRemembered) // fails only for a size below 1
 }
@@ -199,7 +202,7 @@ func (s *senses) number(ctx context.Context, a asked) (float64, error) {
 		where, err = urlOf(a.source.External.URL, a.question)
 		access = &a.source.External.HTTPAccess
 	}
-	if err == nil && s.allow != nil {
+	if err == nil {
 		err = s.allow(where)
 	}
 	if err != nil {
@@ -213,7 +216,7 @@ func (s *senses) number(ctx context.Context, a asked) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	answer, err := get(ctx, where, credentials, timeout, s.loopback)
+	answer, err := get(ctx, where, credentials, timeout, s.loopback, s.allow)
 	if err != nil {
 		return 0, err
 	}

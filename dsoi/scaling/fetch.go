@@ -88,8 +88,10 @@ func urlOf(source string, q question) (*url.URL, error) {
 
 // get asks an endpoint and returns its answer. What it says about a failure has nothing in it that the endpoint could
 // choose, but for a status code: it knows the Secret by then.
-// Loopback addresses are connected to only if loopback is set.
-func get(ctx context.Context, u *url.URL, c credentials, timeout time.Duration, loopback bool) (string, error) {
+// Loopback addresses are connected to only if loopback is set, and redirects are followed to URLs that allow accepts.
+func get(
+	ctx context.Context, u *url.URL, c credentials, timeout time.Duration, loopback bool, allow func(*url.URL) error,
+) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	transport := &http.Transport{
@@ -106,6 +108,8 @@ func get(ctx context.Context, u *url.URL, c credentials, timeout time.Duration, 
 			return errRedirectedAway
 		case len(via) > maxRedirects:
 			return errRedirectedTooOften
+		case allow(next.URL) != nil: // an error that may repeat what the endpoint chose
+			return errRedirectedRefused
 		default:
 			return nil
 		}
@@ -137,11 +141,12 @@ func get(ctx context.Context, u *url.URL, c credentials, timeout time.Duration, 
 var (
 	errRedirectedAway     = errors.New("it redirects to another scheme, host or port, which is refused")
 	errRedirectedTooOften = fmt.Errorf("it redirects more than %d times", maxRedirects)
+	errRedirectedRefused  = errors.New("it redirects to a URL that isn't allowed")
 )
 
 // failure says why there was no answer.
 func failure(ctx context.Context, err error, timeout time.Duration) error {
-	for _, known := range []error{errRedirectedAway, errRedirectedTooOften, errNotHere} {
+	for _, known := range []error{errRedirectedAway, errRedirectedTooOften, errRedirectedRefused, errNotHere} {
 		if errors.Is(err, known) {
 			return known
 		}

@@ -137,6 +137,31 @@ func TestARedirectOnTheSameHost(t *testing.T) {
 	assert.Equal(t, 7.0, got)
 }
 
+// An endpoint can't lead the manager to a URL that isn't allowed. What says so has nothing of that URL.
+func TestARedirectToWhatIsNotAllowed(t *testing.T) {
+	reached := atomic.Int32{}
+	where := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/load" {
+			http.Redirect(w, r, "/admin/"+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), http.StatusFound)
+			return
+		}
+		reached.Add(1)
+		fmt.Fprint(w, "7")
+	})
+	s := sensesOn(secret("auth", map[string]string{"token": theSecret}))
+	s.allow = func(u *url.URL) error {
+		if u.Path != "/load" {
+			return fmt.Errorf("the path is %q; want /load", u.Path)
+		}
+		return nil
+	}
+	source := v1beta1.HTTPSource{URL: where + "/load"}
+	source.SecretRef = &v1beta1.SecretName{Name: "auth"}
+	_, err := ask(t, s, source)
+	assert.EqualError(t, err, "it redirects to a URL that isn't allowed")
+	assert.Zero(t, reached.Load())
+}
+
 func TestAnEndpointThatIsDown(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
