@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,10 +32,10 @@ func (c credentials) authenticate(r *http.Request) {
 	}
 }
 
-// credentialsOf reads the Secrets that an access names, in a namespace. Errors name the Secret and the key, never a value.
-func credentialsOf(ctx context.Context, live client.Reader, namespace string, a *v1beta1.HTTPAccess) (c credentials, err error) {
+// credentialsOf reads the Secrets that an access names. Errors name the Secret and the key, never a value.
+func credentialsOf(secrets *secretReader, a *v1beta1.HTTPAccess) (c credentials, err error) {
 	if a.SecretRef != nil {
-		secret, err := readSecret(ctx, live, namespace, a.SecretRef.Name)
+		secret, err := secrets.read(a.SecretRef.Name)
 		if err != nil {
 			return c, err
 		}
@@ -54,7 +55,7 @@ func credentialsOf(ctx context.Context, live client.Reader, namespace string, a 
 	if a.TLS.SecretRef == nil {
 		return c, nil
 	}
-	secret, err := readSecret(ctx, live, namespace, a.TLS.SecretRef.Name)
+	secret, err := secrets.read(a.TLS.SecretRef.Name)
 	if err != nil {
 		return c, err
 	}
@@ -85,6 +86,33 @@ func (c *credentials) trust(secret *corev1.Secret) error {
 
 // errInCluster is about the API server: the pass is tried again.
 var errInCluster = errors.New("read from the API server")
+
+// secretReader reads the Secrets of a namespace, each once: many sources may name one.
+type secretReader struct {
+	get func(name string) (*corev1.Secret, error)
+
+	mu   sync.Mutex
+	once map[string]func() (*corev1.Secret, error)
+}
+
+func newSecretReader(ctx context.Context, live client.Reader, namespace string) *secretReader {
+	return &secretReader{
+		get:  func(name string) (*corev1.Secret, error) { return readSecret(ctx, live, namespace, name) },
+		once: map[string]func() (*corev1.Secret, error){},
+	}
+}
+
+// read returns a Secret, which its callers share.
+func (r *secretReader) read(name string) (*corev1.Secret, error) {
+	r.mu.Lock()
+	once, ok := r.once[name]
+	if !ok {
+		once = sync.OnceValues(func() (*corev1.Secret, error) { return r.get(name) })
+		r.once[name] = once
+	}
+	r.mu.Unlock()
+	return once()
+}
 
 func readSecret(ctx context.Context, live client.Reader, namespace, name string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}

@@ -116,7 +116,7 @@ func (c *Controller[S]) read(ctx context.Context, scaling S, now time.Time) (las
 		return lastReadings{}, true, nil
 	}
 	defer c.senses.turns.release(scaling.GetNamespace())
-	readings, err := c.senses.ask(ctx, questions(scaling))
+	readings, err := c.senses.ask(ctx, scaling.GetNamespace(), questions(scaling))
 	last = lastReadings{now, scaling.GetGeneration(), readings}
 	if err == nil {
 		c.senses.last.Add(scaling.GetUID(), last)
@@ -152,9 +152,10 @@ func questions(scaling dsoi.Scaling) map[about]asked {
 	return all
 }
 
-// ask asks several sources at a time, for a bounded time.
-func (s *senses) ask(ctx context.Context, all map[about]asked) (map[about]reading, error) {
-	return s.askEach(ctx, all, func(a asked) (float64, error) { return s.number(ctx, a) })
+// ask asks several sources of one namespace at a time, for a bounded time.
+func (s *senses) ask(ctx context.Context, namespace string, all map[about]asked) (map[about]reading, error) {
+	secrets := newSecretReader(ctx, s.live, namespace)
+	return s.askEach(ctx, all, func(a asked) (float64, error) { return s.number(ctx, secrets, a) })
 }
 
 func (s *senses) askEach(ctx context.Context, all map[about]asked, number func(asked) (float64, error)) (map[about]reading, error) {
@@ -190,7 +191,7 @@ func (s *senses) askEach(ctx context.Context, all map[about]asked, number func(a
 var errAskedTooLong = fmt.Errorf("it wasn't asked: those before it took %s together", askFor)
 
 // number asks one source.
-func (s *senses) number(ctx context.Context, a asked) (float64, error) {
+func (s *senses) number(ctx context.Context, secrets *secretReader, a asked) (float64, error) {
 	var where *url.URL
 	var access *v1beta1.HTTPAccess
 	var err error
@@ -212,7 +213,7 @@ func (s *senses) number(ctx context.Context, a asked) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	credentials, err := credentialsOf(ctx, s.live, a.namespace, access)
+	credentials, err := credentialsOf(secrets, access)
 	if err != nil {
 		return 0, err
 	}

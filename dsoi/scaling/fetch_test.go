@@ -47,7 +47,12 @@ func sensesOn(objs ...client.Object) *senses {
 func ask(t *testing.T, s *senses, source v1beta1.HTTPSource) (float64, error) {
 	t.Helper()
 	q := question{namespace: "default", cluster: "kv", node: "storage"}
-	return s.number(t.Context(), asked{q, &v1beta1.Source{External: &source}})
+	return askOne(t, s, asked{q, &v1beta1.Source{External: &source}})
+}
+
+func askOne(t *testing.T, s *senses, a asked) (float64, error) {
+	t.Helper()
+	return s.number(t.Context(), newSecretReader(t.Context(), s.live, a.namespace), a)
 }
 
 func served(t *testing.T, answer http.HandlerFunc) string {
@@ -306,7 +311,7 @@ func TestPrometheus(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			answer = tt.answer
-			got, err := sensesOn().number(t.Context(), asked{question{"default", "kv", "storage", ""}, source})
+			got, err := askOne(t, sensesOn(), asked{question{"default", "kv", "storage", ""}, source})
 			if tt.want == "" {
 				require.NoError(t, err)
 			} else {
@@ -343,6 +348,6 @@ func TestAskingEndsWithItsContext(t *testing.T) {
 	for i := range 20 {
 		all[about{entry: fmt.Sprint(i)}] = asked{question{}, source}
 	}
-	_, err := sensesOn().ask(ctx, all)
+	_, err := sensesOn().ask(ctx, "default", all)
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }

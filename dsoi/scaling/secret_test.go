@@ -133,3 +133,22 @@ func TestASecretThatCannotBeRead(t *testing.T) {
 	assert.NotContains(t, err.Error()+paper.text.String(), theSecret)
 	assert.Len(t, s.passes(0), 1, "the pass is tried again")
 }
+
+// Sources with one Secret cost one request.
+func TestASecretIsReadOnceInAPass(t *testing.T) {
+	var entries []v1beta1.NodeScaling
+	src := newSource(t, "50")
+	for _, node := range []string{"storage", "gate", "control"} {
+		entry := byURL(node, src.url)
+		entry.Spec.Source.External.SecretRef = &v1beta1.SecretName{Name: "auth"}
+		entries = append(entries, entry)
+	}
+	s := perform(t, aScaling(entries...), secret("auth", map[string]string{"token": theSecret}))
+	s.pass()
+	assert.EqualValues(t, 3, src.asked.Load())
+	secrets := schema.GroupKind{Kind: "Secret"}
+	assert.Equal(t, 1, s.ours.Ledger().Count(buildertest.VerbGet, secrets))
+	s.server.Clock().Step(15 * time.Second)
+	s.pass()
+	assert.Equal(t, 1, s.ours.Ledger().Count(buildertest.VerbGet, secrets), "the next pass reads it again")
+}
