@@ -103,7 +103,8 @@ func (c *Controller[S]) observe(ctx context.Context, scaling S, view builder.Vie
 	return out, err
 }
 
-// read returns what the sources say, as it was read less than an interval ago. If the namespace has had its turns, none is asked.
+// read returns what the sources say, as it was read less than an interval ago. If the namespace has had its turns, none is asked. What
+// has no sources to ask, but a resource, needs no turn.
 func (c *Controller[S]) read(ctx context.Context, scaling S, now time.Time) (last lastReadings, busy bool, err error) {
 	spec := scaling.ScalingSpec()
 	every, _ := intervalOf(spec) // if it is wrong the plan says so
@@ -112,11 +113,14 @@ func (c *Controller[S]) read(ctx context.Context, scaling S, now time.Time) (las
 			return last, false, nil
 		}
 	}
-	if !c.senses.turns.take(scaling.GetNamespace()) {
-		return lastReadings{}, true, nil
+	all := questions(scaling)
+	if len(all) > 0 {
+		if !c.senses.turns.take(scaling.GetNamespace()) {
+			return lastReadings{}, true, nil
+		}
+		defer c.senses.turns.release(scaling.GetNamespace())
 	}
-	defer c.senses.turns.release(scaling.GetNamespace())
-	readings, err := c.senses.ask(ctx, scaling.GetNamespace(), questions(scaling))
+	readings, err := c.senses.ask(ctx, scaling.GetNamespace(), all)
 	last = lastReadings{now, scaling.GetGeneration(), readings}
 	if err == nil {
 		c.senses.last.Add(scaling.GetUID(), last)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -63,6 +65,23 @@ func TestSlowEndpointsOfANamespaceLeaveWorkersToOthers(t *testing.T) {
 	for range 2 {
 		<-done
 	}
+}
+
+// An object without endpoints waits for none.
+func TestAnObjectWithoutEndpointsNeedsNoTurn(t *testing.T) {
+	entry := v1beta1.NodeScaling{Name: "storage", Spec: &v1beta1.ReplicaScaling{
+		Max: ptr.To[int32](7), Threshold: "80", Source: &v1beta1.Source{Resource: "cpu"},
+	}}
+	server := buildertest.NewServer(townScheme(), withTowns, buildertest.WithObjects(aScaling(entry), aSet("storage", 1)))
+	ours := server.Client("operator")
+	c := theController()
+	reconciler, err := buildertest.NewReconciler(c.Operator(nil, ours, ours.Live()), ours, ours.Now)
+	require.NoError(t, err)
+	for c.senses.turns.take("default") { // slow endpoints of others
+	}
+	_, err = reconciler.Reconcile(t.Context(), request)
+	require.NoError(t, err)
+	require.NoError(t, ours.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "kv-storage"}, &autoscalingv2.HorizontalPodAutoscaler{}))
 }
 
 // An object with many slow endpoints doesn't hold its worker for longer than one with a few.
