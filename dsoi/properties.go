@@ -27,19 +27,35 @@ func parseProperties(text string) ([]property, error) {
 			last = trimEnd(strings.TrimSuffix(last, `\`))
 		}
 		line := strings.Join(append(parts, last), "\n")
-		key, _, ok := strings.Cut(line, "=")
-		if !ok {
-			key, _, ok = strings.Cut(line, ":")
-		}
+		key, ok := keyOf(line)
 		if !ok {
 			return nil, fmt.Errorf("line %d is %q; want key=value", first+1, line)
 		}
-		if key = strings.TrimSpace(key); key == "" {
+		if key == "" {
 			return nil, fmt.Errorf("line %d is %q, which has no key; want key=value", first+1, line)
 		}
 		all = append(all, property{key, line})
 	}
 	return all, nil
+}
+
+// keyOf returns the key of a line as java.util.Properties reads it: up to the first '=', ':' or white space that no backslash escapes. It
+// reports whether an unescaped '=' or ':' is in the line: Java also reads a line without, which is here more likely a mistake.
+func keyOf(line string) (key string, ok bool) {
+	end := len(line)
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			if i++; i < len(line) && line[i] == '\n' { // the key goes on in the next line, after its white space
+				i += len(line[i+1:]) - len(strings.TrimLeft(line[i+1:], spaces))
+			}
+		case '=', ':':
+			return line[:min(end, i)], true
+		case ' ', '\t', '\f':
+			end = min(end, i)
+		}
+	}
+	return "", false
 }
 
 // spaces are white space in a line of properties.

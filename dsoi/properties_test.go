@@ -21,6 +21,11 @@ func TestMergeProperties(t *testing.T) {
 		"comments and space":     {[]string{"# no\n\n! no\r\na=1\r\n"}, "a=1\n"},
 		"a colon":                {[]string{"a: 1", "a=2"}, "a=2\n"},
 		"an equals sign first":   {[]string{"url=http://x:80/?a=b"}, "url=http://x:80/?a=b\n"},
+		"a colon first":          {[]string{"url: http://x?a=1", "url=b"}, "url=b\n"},
+		"a colon in a value":     {[]string{"url=http://x", "url: http://y?b=2"}, "url: http://y?b=2\n"},
+		"escaped in a key":       {[]string{"a\\:b=1\na\\=b=2", "a\\=b: 3"}, "a\\:b=1\na\\=b: 3\n"},
+		"space after the key":    {[]string{"a b=1", "a=2"}, "a=2\n"},
+		"a continued key":        {[]string{"a\\\n b=1\na\\\n c=2"}, "a\\\n b=1\na\\\n c=2\n"},
 		"continued":              {[]string{"a=1,\\\n  2\nb=3", "b=4\\"}, "a=1,\\\n  2\nb=4\n"},
 		"continued by nothing":   {[]string{"a=1\\", "b=2"}, "a=1\nb=2\n"},
 		"an escaped backslash":   {[]string{"a=c:\\\\\nb=2"}, "a=c:\\\\\nb=2\n"},
@@ -40,7 +45,7 @@ func TestMergeProperties(t *testing.T) {
 			assert.Equal(t, tt.want, mergeProperties(layers...))
 		})
 	}
-	for _, text := range []string{"a=1\nnonsense", "=1", " : x"} {
+	for _, text := range []string{"a=1\nnonsense", "=1", " : x", "a\\=b"} {
 		_, err := parseProperties(text)
 		assert.ErrorContains(t, err, "want key=value", text)
 	}
