@@ -146,8 +146,9 @@ test-bench: build bin/suites ## Let each benchmark run once in a small size, wit
 # processors' time, and are ready no sooner.
 ONE := -p 1
 
-# make lint has gone over all of them with vet. Nobody debugs these binaries: to link them without symbols takes two thirds of the time.
-QUICK := -vet=off -ldflags=-s
+# make lint has gone over all of them with vet. Nobody debugs these binaries: to link them without symbols takes two thirds of the time. A
+# busy machine gives a package a small part of a processor.
+QUICK := -vet=off -ldflags=-s -timeout 30m
 
 suite-race:
 	@$(SUITE) -name race -packages "$$(hack/unit-packages.sh race | xargs)" -- $(QUICK) $(RACE)
@@ -156,10 +157,10 @@ suite-unit:
 	@$(SUITE) -name unit -packages "$$(hack/unit-packages.sh other | xargs)" -- $(QUICK)
 
 suite-operators suite-integration: suite-%:
-	@$(SUITE) -name $* -packages "$$(hack/integration-packages.sh $* | xargs)" -- $(QUICK) $(ONE) $(RACE) -timeout 30m
+	@$(SUITE) -name $* -packages "$$(hack/integration-packages.sh $* | xargs)" -- $(QUICK) $(ONE) $(RACE)
 
 suite-programs:
-	@$(SUITE) -name programs -packages "$$(hack/integration-packages.sh programs | xargs)" -- $(QUICK) $(ONE) -timeout 30m
+	@$(SUITE) -name programs -packages "$$(hack/integration-packages.sh programs | xargs)" -- $(QUICK) $(ONE)
 
 # Go keeps results by a test's flags and what it reads in its module, not by a program outside of it. So the programs that the tests of
 # another module run are in a flag: a -skip that no test matches.
@@ -180,7 +181,7 @@ suite-testenv:
 	@$(SUITE) -name testenv -C devcluster -- $(QUICK) $(ONE) $(call of_programs,devcluster)
 
 suite-ui:
-	@$(SUITE) -name ui -C ui/browsertest -- $(QUICK) $(call of_programs,armature devcluster) -timeout 30m
+	@$(SUITE) -name ui -C ui/browsertest -- $(QUICK) $(call of_programs,armature devcluster)
 
 # The example with a real PostgreSQL. Where there is none and it can't be installed, postgres.sh says so, and tests that need it are skipped.
 suite-postgres: export DEVCLUSTER_BIN := $(CURDIR)/bin/devcluster
@@ -188,10 +189,10 @@ suite-postgres:
 	@POSTGRES_PROGRAMS=$$(hack/postgres.sh || echo none) $(SUITE) -name postgres -C examples/postgres -- $(QUICK) $(ONE) $(call of_programs,devcluster)
 
 suite-bench:
-	@$(SUITE) -name bench -C bench -- $(QUICK) $(ONE) $(call of_programs,devcluster) -timeout 30m
+	@$(SUITE) -name bench -C bench -- $(QUICK) $(ONE) $(call of_programs,devcluster)
 
 suite-gen suite-image suite-deploy suite-monitoring suite-suites suite-purity: suite-%:
-	@$(SUITE) -name $* -C tools/$* -- $(QUICK) $(call of_files,charts config docs go.mod .dockerignore cmd/armature/internal/scaffold) -timeout 30m
+	@$(SUITE) -name $* -C tools/$* -- $(QUICK) $(call of_files,charts config docs go.mod .dockerignore cmd/armature/internal/scaffold)
 
 # What tests run of other modules is built before them: the first time it takes minutes, which no test should wait for.
 released-tools:

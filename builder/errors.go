@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -68,6 +69,11 @@ func IsTerminal(err error) bool { return failure.IsTerminal(err) }
 
 // isConflict reports whether err consists only of conflicts: another writer was first, and the next pass observes its write.
 func isConflict(err error) bool { return failure.IsConflict(err) }
+
+// isStop reports whether err consists only of calls that ended because the manager stops.
+func isStop(err error) bool {
+	return !slices.ContainsFunc(errorlist.Of(err), func(leaf error) bool { return !errors.Is(leaf, context.Canceled) })
+}
 
 // publicError returns the error of a pass, or several joined, with each [failure.Error] of a step as an *Error. It stands where a pass
 // ends, because the callers of this package test for *Error.

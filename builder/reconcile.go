@@ -164,7 +164,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	switch {
 	case errors.Is(doErr, apply.ErrOwnerGone):
 		return reconcile.Result{}, nil
-	case doErr != nil && ctx.Err() != nil: // the manager stops, which is no failure of the owner
+	case doErr != nil && errors.Is(ctx.Err(), context.Canceled): // the manager stops, which is no failure of the owner
 		r.engine.emitResult(owner, "", res, nil)
 		p.err = doErr
 		return reconcile.Result{}, doErr
@@ -239,9 +239,7 @@ func (r *reconciler[T]) quarantine(ctx context.Context, owner T, hold *inflight.
 		return reconcile.Result{RequeueAfter: after}, nil
 	}
 	log.FromContext(ctx).Info("postponed", "reason", hold.Error())
-	r.engine.emitResult(owner, "", Result{}, hold)
-	_, _, err := r.writeStatus(ctx, owner, Plan[T]{}, Result{}, hold, r.now())
-	return r.next(ctx, after, err)
+	return r.next(ctx, after, r.reportUnplanned(ctx, owner, Result{}, hold))
 }
 
 // observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
@@ -301,20 +299,33 @@ func (r *reconciler[T]) observeExternal(ctx context.Context, owner T, observed V
 	return state, nil
 }
 
-// endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that External failed, beside the
-// contests of its children; another error is only returned.
+// endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that one of the operator's own
+// functions failed, beside the contests of its children; another error is only returned.
 func (r *reconciler[T]) endUnobserved(ctx context.Context, p *pass, owner T, err error) (reconcile.Result, error) {
 	switch {
-	case !errors.As(err, new(observationFailed)):
+	case !errors.As(err, new(observationFailed)) && !errors.Is(err, ErrMisuse):
 		return reconcile.Result{}, err
 	case ctx.Err() != nil: // the manager stops
 		return reconcile.Result{}, ctx.Err()
 	}
-	res := p.finish(err)
-	r.engine.emitResult(owner, "", res, err)
-	_, _, statusErr := r.writeStatus(ctx, owner, Plan[T]{}, res, err, r.now())
-	r.engine.emitStatusFailure(owner, statusErr)
-	return reconcile.Result{}, errors.Join(err, statusErr)
+	return r.next(ctx, 0, errors.Join(err, r.reportUnplanned(ctx, owner, p.finish(err), err)))
+}
+
+// reportUnplanned reports on an owner why its pass has no plan. In a roll-out of a new build the owner keeps its place, and its turn halts
+// the roll-out when it has taken too long.
+func (r *reconciler[T]) reportUnplanned(ctx context.Context, owner T, res Result, why error) (err error) {
+	if r.turns != nil {
+		if res.turn, err = r.turns.Unplanned(ctx, owner); err != nil {
+			return err
+		}
+	}
+	r.engine.emitResult(owner, "", res, why)
+	_, _, err = r.writeStatus(ctx, owner, Plan[T]{}, res, why, r.now())
+	r.engine.emitStatusFailure(owner, err)
+	if err == nil && res.turn != nil {
+		r.emitTurn(owner, res.turn)
+	}
+	return err
 }
 
 // learnByName drops the children that are read by name and that the pass may have changed. If a plan must read them again, another pass

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/events"
@@ -54,15 +55,15 @@ func waitsForTurn(p *pass) *ChildStatus {
 
 // awaitTurn reports that an owner waits for its turn, or that its turn begins. It runs instead of the rest of a pass.
 func (r *reconciler[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
-	was, t := turns.MarkOf(*any(owner).(Conditioned).Conditions()), p.result.turn
+	t := p.result.turn
 	p.err = r.engine.writeChangedStatus(ctx, owner, withConditions(owner, func(conditions *[]metav1.Condition) {
+		status.RemoveReport(conditions) // of a pass without a plan: this one has a valid one
 		t.Mark.Set(conditions, owner.GetGeneration(), r.now())
 	}))
 	if p.err != nil {
 		return r.next(ctx, turnPoll, p.err)
 	}
-	r.emitTurn(owner, was, t)
-	r.countTurn(p.ownerKey, t.Mark)
+	r.emitTurn(owner, t)
 	if t.Begins {
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
@@ -116,8 +117,7 @@ func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T
 		r.countTurn(p.ownerKey, turns.Mark{})
 		return 0, nil
 	}
-	r.emitTurn(owner, turns.MarkOf(*any(owner).(Conditioned).Conditions()), t)
-	r.countTurn(p.ownerKey, t.Mark)
+	r.emitTurn(owner, t)
 	if t.IsOver {
 		return 0, r.turns.Settle(ctx, p.ownerKey.NamespacedName())
 	}
@@ -127,11 +127,12 @@ func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T
 	return 0, nil
 }
 
-// emitTurn emits an event when an owner's part in the roll-out changes.
-func (r *reconciler[T]) emitTurn(owner T, was turns.Mark, t *turns.Turn) {
-	if ev, ok := t.Mark.Event(was); ok {
+// emitTurn emits an event when an owner's part in the roll-out changes from what the observed owner says, and counts it.
+func (r *reconciler[T]) emitTurn(owner T, t *turns.Turn) {
+	if ev, ok := t.Mark.Event(turns.MarkOf(*any(owner).(Conditioned).Conditions())); ok {
 		r.engine.emit(owner, ev)
 	}
+	r.countTurn(r.owner.Key(owner), t.Mark)
 }
 
 func (r *reconciler[T]) countTurn(owner store.Key, m turns.Mark) {

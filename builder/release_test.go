@@ -1,6 +1,8 @@
 package builder_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +47,7 @@ type program struct {
 	deletes      bool // the plan deletes its ConfigMaps
 	keeps        bool // the former state, for an undo
 	byName       bool // the ConfigMap is read by name
+	external     func() error
 }
 
 func newFleet(t *testing.T, owners ...string) *fleet {
@@ -114,6 +117,9 @@ func operatorOf(p program, c client.Client, clock func() time.Time) (reconcile.R
 		builder.InTurns(op, turns.Settings{
 			Limit: limit, ReadyWithin: 10 * time.Minute, Namespace: "system", Prefix: "rollout", Build: p.build,
 		})
+	}
+	if p.external != nil {
+		op.External(func(context.Context, *v1alpha1.JobFlow, builder.View) (any, error) { return nil, p.external() })
 	}
 	if p.keeps {
 		builder.Keeping(op, former.Settings{Build: p.build})
@@ -298,6 +304,37 @@ func (f *fleet) writes() []string {
 		}
 	}
 	return all
+}
+
+// A pass whose External fails has no plan. Its owner keeps its place in the roll-out, and halts it if that lasts too long.
+func TestAReleaseWhoseExternalFails(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	var failure error
+	p := two
+	p.external = func() error { return failure }
+	f.starts(p)
+	f.round()
+	require.Equal(t, "Releasing WaitingForTurn", f.marks())
+
+	failure = errors.New("no route")
+	told := len(f.operator.Events())
+	for _, name := range f.owners {
+		_, err := f.Reconcile(t.Context(), reconcile.Request{NamespacedName: key(name)})
+		require.ErrorContains(t, err, "no route")
+	}
+	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+	failure = nil
+	f.pass("b")
+	assert.Len(t, f.operator.Events(), told+2, "an ObservationFailed of each, and no second WaitingForTurn")
+	assert.Nil(t, meta.FindStatusCondition(f.flow("b").Status.Conditions, events.ConditionReady), "nothing of the failure is left")
+
+	failure = errors.New("no route")
+	f.now = f.now.Add(11 * time.Minute)
+	_, err := f.Reconcile(t.Context(), reconcile.Request{NamespacedName: key("a")})
+	require.ErrorContains(t, err, "no route")
+	assert.Equal(t, "RolloutHalted WaitingForTurn", f.marks())
 }
 
 // An owner that doesn't become ready in time halts the roll-out, with one event. A user resumes it without that owner, or the owner

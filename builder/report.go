@@ -51,12 +51,13 @@ func (e *Engine) emitStatusFailure(owner client.Object, err error) {
 	e.emitFailure(owner, "status", err, IsTerminal(err))
 }
 
-// emitFailure emits an event about an error that is reported, unless it is the last one reported for the scope.
+// emitFailure emits an event about an error that is reported, unless it is the last one reported for the scope. That the manager stops is
+// no failure of the owner.
 func (e *Engine) emitFailure(owner client.Object, scope string, err error, isReported bool) {
 	key := memory.Call{Owner: owner.GetUID(), Scope: scope}
 	if err == nil {
 		e.memory.Failures.Forget(key)
-	} else if isReported {
+	} else if isReported && !isStop(err) {
 		if ev := failureEvent(err); e.memory.Failures.IsNew(key, ev) {
 			e.emit(owner, ev)
 		}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,7 +50,26 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 	if err := o.Setup(featured); err != nil {
 		return err
 	}
-	return mgr.Start(ctx)
+	return start(ctx, mgr)
+}
+
+// start runs the manager until ctx ends. A manager whose caches never get filled, because a role is missing, doesn't stop: in
+// controller-runtime v0.25 runnableGroup.Start waits for the caches in a loop that the end of ctx only makes spin. Nothing has been begun by
+// then, so that it can be left behind.
+func start(ctx context.Context, mgr manager.Manager) error {
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	soon, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if !mgr.GetCache().WaitForCacheSync(soon) {
+		return nil
+	}
+	return <-ended
 }
 
 func namespacesFlag(flags *flag.FlagSet) *string {
@@ -66,6 +87,9 @@ func (o Options) manager(scheme *runtime.Scheme, namespaces string, settings ctr
 	if namespaces != "" {
 		settings.Cache.DefaultNamespaces = map[string]cache.Config{}
 		for namespace := range strings.SplitSeq(namespaces, ",") {
+			if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 { // an empty name would mean all namespaces
+				return nil, fmt.Errorf("-watch-namespaces: %q can't be a namespace's name: %s", namespace, problems[0])
+			}
 			settings.Cache.DefaultNamespaces[namespace] = cache.Config{}
 		}
 	}

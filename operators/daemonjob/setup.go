@@ -3,23 +3,20 @@ package daemonjob
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 	"github.com/armature-dev/armature/operators/internal/refusal"
-	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the operator's name: the field owner of its Jobs, and the reporter of its events.
 const Name = "daemonjob"
 
 // Setup lets a manager run DaemonJobs. The manager's scheme must know the kinds of [v1alpha1], of batch/v1 and of v1.
-// The controller has controller-runtime's default options, changed by the functions given.
-func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
-	return Operator(mgr).WithOptions(setup.Options(change)).Complete()
+func Setup(mgr manager.Manager) error {
+	return Operator(mgr).Complete()
 }
 
 // Operator describes the operator: what it owns, what it reads, and its plan. Tests run its Reconciler without a manager

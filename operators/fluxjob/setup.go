@@ -5,13 +5,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
-	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the operator's name: the field owner of its MiniClusters, and the reporter of its events.
@@ -19,13 +17,12 @@ const Name = "fluxjob"
 
 // Setup lets a manager run FluxJobs and the FluxSetups that admit them. The manager's scheme must know the kinds of
 // [v1alpha1], batch/v1 and core/v1. Another operator runs the MiniClusters. m has the manager's identity, and
-// which part of the cluster its cache has: a queue has one manager. The controllers have controller-runtime's
-// default options, changed by the functions given; but FluxSetups have one pass at a time.
-func Setup(mgr manager.Manager, m admission.Manager, change ...func(*controller.Options)) error {
-	if err := admission.Setup(mgr, m, change...); err != nil {
+// which part of the cluster its cache has: a queue has one manager.
+func Setup(mgr manager.Manager, m admission.Manager) error {
+	if err := admission.Setup(mgr, m); err != nil {
 		return fmt.Errorf("set up the queues: %w", err)
 	}
-	return Operator(mgr, m).WithOptions(setup.Options(change)).Complete()
+	return Operator(mgr, m).Complete()
 }
 
 // Operator describes the operator: what it owns, what it reads, and its plan. Tests run its Reconciler without a

@@ -27,9 +27,11 @@ func (p *pass) observeItems(o *observed) {
 	p.items = map[int]*items.Run{}
 	for i := range p.flow.Status.Items {
 		s := &p.flow.Status.Items[i]
-		if node, ok := p.Index[s.Name]; ok && p.States[node] != record.Succeeded {
-			p.items[int(node)] = items.Read(s, p.retry != p.flow.Status.Retry)
+		node, ok := p.Index[s.Name]
+		if !ok || p.States[node] == record.Succeeded || p.isRetryBegun() && !p.isFlow(int(node)) { // a retry runs all of finally again
+			continue
 		}
+		p.items[int(node)] = items.Read(s, p.isRetryBegun())
 	}
 	for key, job := range o.itemJobs {
 		if !p.States[key.node].HasRun() {
@@ -40,6 +42,10 @@ func (p *pass) observeItems(o *observed) {
 		}
 	}
 }
+
+// isRetryBegun reports whether the status doesn't record the present retry yet. Its items can have Jobs already: the process may have
+// ended before it wrote the status.
+func (p *pass) isRetryBegun() bool { return p.retry != p.flow.Status.Retry }
 
 // observeItem sets the state of an item from its Job.
 func (p *pass) observeItem(o *observed, r *items.Run, item int, job *batchv1.Job) {
@@ -81,22 +87,23 @@ func (p *pass) listOf(i int) (items.List, error) {
 // forEach starts as many items of a node as may be active, and ends the node when all items have ended.
 func (p *pass) forEach(o *observed, d *decision, i int) {
 	list, err := p.listOf(i)
-	if err != nil {
+	r := p.items[i]
+	switch isStarted := r != nil && r.Started && !p.isRetryBegun(); {
+	case err != nil && isStarted && r.Count(record.Running) > 0:
+		p.findings[i] = finding{message: "forEach: " + err.Error() + "; fails when the items that run have ended"}
+		return
+	case err != nil:
 		p.end(i, record.Failed, finding{message: "forEach: " + err.Error()})
 		return
-	}
-	if len(list.Values) == 0 {
-		p.end(i, record.Succeeded, finding{message: noItems})
-		return
-	}
-	r := p.items[i]
-	switch {
-	case r != nil && r.Digest == list.Digest:
-	case r != nil && r.Started:
+	case isStarted && r.Digest != list.Digest:
 		const restore = "has other forEach items than at its start: items that haven't started wait until you restore the list"
 		p.block(i, v1alpha1.ReasonEditRefused, restore)
 		p.endItems(i, r)
 		return
+	case len(list.Values) == 0:
+		p.end(i, record.Succeeded, finding{message: noItems})
+		return
+	case r != nil && r.Digest == list.Digest:
 	case !p.fitsStatus(len(list.Values)):
 		p.findings[i] = finding{message: "waits until fewer items of other flows are under way"}
 		return

@@ -4,22 +4,20 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/refusal"
-	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the operator's name: the field owner of what clusters have, and the reporter of their events.
 const Name = "minicluster"
 
 // Setup lets a manager run MiniClusters. The manager's scheme must know the kinds of [v1alpha1], core/v1, apps/v1 and
-// batch/v1. The controller has controller-runtime's default options, changed by the functions given.
-func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
-	return Operator(mgr, Planner{NewCertificate: NewCertificate}).WithOptions(setup.Options(change)).Complete()
+// batch/v1.
+func Setup(mgr manager.Manager) error {
+	return Operator(mgr, Planner{NewCertificate: NewCertificate}).Complete()
 }
 
 // Operator describes the operator: what it owns, what it reads, and its plan. Tests run its Reconciler without a manager (nil), and

@@ -121,13 +121,15 @@ func (f *failure) restartsJob() bool {
 }
 
 // left returns the time until the pod may be recreated. A pod whose end isn't known has never run, or for long enough: the delay
-// counts from its creation, so that pods that fail at once don't follow one another without a pause.
+// counts from its creation, so that pods that fail at once don't follow one another without a pause. The clock of the pod's node may be
+// ahead: that makes no delay longer.
 func (f *failure) left(restarts int32, now time.Time) time.Duration {
 	since := f.pod.CreationTimestamp
 	if f.how.Ended != nil {
 		since = *f.how.Ended
 	}
-	return max(0, since.Add(restartDelay(restarts)).Sub(now))
+	delay := restartDelay(restarts)
+	return min(delay, max(0, since.Add(delay).Sub(now)))
 }
 
 // String says which replica failed and how, in one line.

@@ -4,8 +4,10 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -125,7 +127,7 @@ func (r *replica) observe(pod *corev1.Pod) {
 	r.pod = pod
 	r.restarts = max(r.recorded, r.restartsOfPod())
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded:
+	case pod.Status.Phase == corev1.PodSucceeded && !endsByDeletion(pod):
 		r.state = succeeded
 	case pod.DeletionTimestamp != nil || isCollected(pod):
 		// Someone deletes a pod to have it replaced. Its containers may fail because of that. Whether this is observed before the
@@ -138,6 +140,17 @@ func (r *replica) observe(pod *corev1.Pod) {
 	default:
 		r.state = running
 	}
+}
+
+// endsByDeletion reports whether a pod ended after its deletion began. Many programs exit with 0 when they are told to stop, and the
+// kubelet then writes the phase Succeeded before the pod goes; but the pod's work isn't done.
+func endsByDeletion(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp == nil {
+		return false
+	}
+	ended := outcome.PodEnded(pod)
+	began := pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
+	return ended != nil && !ended.Time.Before(began)
 }
 
 // isCollected reports whether the pod garbage collector deletes the pod next, because its node is gone. It marks the pod as failed first,

@@ -7,12 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the name of the operator of ReplicaJobs.
@@ -27,9 +25,8 @@ var ReplicaJobs = Kind[*v1alpha1.ReplicaJob]{
 }
 
 // Setup lets a manager run ReplicaJobs. The manager's scheme must know the kinds of [v1alpha1] and those of client-go.
-// The controller has controller-runtime's default options, changed by the functions given.
-func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
-	return ReplicaJobs.Setup(mgr, change...)
+func Setup(mgr manager.Manager) error {
+	return ReplicaJobs.Setup(mgr)
 }
 
 // Setup lets a manager run jobs of this kind. The manager's scheme must know the kind and those of client-go. Which gang
@@ -37,7 +34,7 @@ func Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
 //
 // The manager's client must be set up as builder says: with EnableReadYourWritesConsistency, and, for gang schedulers
 // that are not Kubernetes' own, with Unstructured.
-func (k Kind[T]) Setup(mgr manager.Manager, change ...func(*controller.Options)) error {
+func (k Kind[T]) Setup(mgr manager.Manager) error {
 	if k.Name == "" || k.Spec == nil || k.Status == nil {
 		return fmt.Errorf("%w: a replicajob.Kind needs a Name, a Spec and a Status", builder.ErrMisuse)
 	}
@@ -46,7 +43,7 @@ func (k Kind[T]) Setup(mgr manager.Manager, change ...func(*controller.Options))
 		return err
 	}
 	k.Schedulers = apis.found
-	operator := k.Operator(mgr).WithOptions(setup.Options(change))
+	operator := k.Operator(mgr)
 	apis.own = operator.OwnsLater
 	return operator.External(func(ctx context.Context, job T, _ builder.View) (any, error) {
 		return apis.forJob(ctx, k.Spec(job).RunPolicy.SchedulingPolicy)

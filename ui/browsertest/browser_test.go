@@ -33,7 +33,8 @@ var chromium = sync.OnceValues(func() (string, error) {
 // options start a browser as a person has it, except that no window is shown.
 func options(path string) []chromedp.ExecAllocatorOption {
 	return append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("enable-precise-memory-info", true))
+		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("enable-precise-memory-info", true),
+		chromedp.WSURLReadTimeout(2*time.Minute))
 }
 
 // page is a browser with one tab and an empty profile. Whatever the page reports as an error (an exception, a violation of the
@@ -56,7 +57,7 @@ func newPage(t *testing.T, width, height int64, dark bool) *page {
 	t.Cleanup(end)
 	ctx, cancel := chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {})) // it reports events that it doesn't know
 	t.Cleanup(cancel)
-	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(stop)
 	p := &page{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(event any) {
@@ -113,7 +114,7 @@ func eval[T any](p *page, expression string) T {
 // until waits for an expression to be true.
 func (p *page) until(expression string) {
 	p.t.Helper()
-	if !p.untilFor(expression, 40*time.Second) {
+	if !p.untilFor(expression, 2*time.Minute) {
 		p.t.Fatalf("never true: %s; the page is at %s and says:\n%s\nrequests: %s",
 			expression, eval[string](p, "location.href"), eval[string](p, "document.body.innerText"),
 			eval[string](p,

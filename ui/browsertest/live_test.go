@@ -180,7 +180,7 @@ func (l *lines) Write(p []byte) (int, error) {
 
 func (l *lines) await(t *testing.T, expression string) string {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		l.mu.Lock()
 		found := regexp.MustCompile(expression).FindString(l.text.String())

@@ -273,7 +273,7 @@ func TestRealToken(t *testing.T) {
 		t.Errorf("the navigation offers %q", screens)
 	}
 	c.must(t, "", "delete", "serviceaccount", "viewer", "-n", mine)
-	for !p.untilFor("document.querySelector('#token')", time.Second) { // the API server believes a token for 10 more seconds
+	for !p.untilFor("document.querySelector('#token')", 15*time.Second) { // the API server believes a token for 10 more seconds
 		p.open(site + "/flows/pasted/visible")
 	}
 }

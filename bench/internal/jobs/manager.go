@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -38,7 +37,7 @@ func startManager(ctx context.Context, cfg *rest.Config) (stop func() error, err
 	if err != nil {
 		return nil, err
 	}
-	for _, setup := range []func(manager.Manager, ...func(*controller.Options)) error{jobflow.Setup, daemonjob.Setup} {
+	for _, setup := range []func(manager.Manager) error{jobflow.Setup, daemonjob.Setup} {
 		if err := setup(mgr); err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ type Children struct {
 
 	listed, listedCrossNamespace map[kinds.Kind]bool
 
-	added int // created or adopted children in this pass, minus deleted ones
+	added int // created or adopted children in this pass, minus those that are deleted to be created again
 }
 
 // Observe reads the owner's children of some kinds, each once a pass.
@@ -207,7 +207,7 @@ func (c *Children) Changed(reason string, k kinds.Kind, key store.Key) {
 		c.remember(key)
 	case reason == events.ReasonCreated, reason == events.ReasonAdopted:
 		c.added++
-	case reason == events.ReasonDeleted, reason == events.ReasonRecreating:
+	case reason == events.ReasonRecreating: // a pruned child isn't in ByKey any more
 		c.added--
 	}
 }

@@ -86,6 +86,18 @@ func (t *Turns) Take(
 	return &Turn{Mark: is}, nil
 }
 
+// Unplanned returns the part of an owner whose pass has no plan: it still waits, or is in its turn.
+func (t *Turns) Unplanned(ctx context.Context, owner client.Object) (*Turn, error) {
+	if err := t.open(ctx); err != nil {
+		return nil, err
+	}
+	mark := MarkOf(t.operator.Conditions(owner))
+	if owner.GetDeletionTimestamp() != nil || mark.ID != t.id() || !mark.IsWaiting() && !mark.IsInTurn() {
+		return nil, nil
+	}
+	return &Turn{Mark: mark}, nil
+}
+
 // Progress is what a pass in an owner's turn has come to. The zero value: the owner is ready.
 type Progress struct {
 	// Why is why the owner isn't ready.

@@ -7,17 +7,14 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/setup"
 )
 
 // Name is the operator's name: the writer of the FluxSetups' status, and the reporter of its events.
 const Name = "fluxsetup"
 
 // Setup lets a manager run FluxSetups, one pass at a time: each observes the reservations that the ones before it have written.
-func Setup(mgr manager.Manager, m Manager, change ...func(*controller.Options)) error {
-	options := setup.Options(change)
-	options.MaxConcurrentReconciles = 1
-	return Operator(mgr, m).WithOptions(options).Complete()
+func Setup(mgr manager.Manager, m Manager) error {
+	return Operator(mgr, m).WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete()
 }
 
 // Operator describes the operator: what it reads, and its plan. Tests run its Reconciler without a manager (nil).

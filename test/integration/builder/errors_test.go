@@ -210,8 +210,9 @@ func configMapWrites() admissionregistrationv1.RuleWithOperations {
 	}
 }
 
-// webhook registers a webhook for the namespace's labelled ConfigMaps, served here, and returns once it is asked.
-func (w *world) webhook(answer func(*admissionv1.AdmissionReview)) {
+// webhook registers a webhook for the namespace's labelled ConfigMaps, served here, which has some seconds to answer, and returns once it
+// is asked.
+func (w *world) webhook(seconds int32, answer func(*admissionv1.AdmissionReview)) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		review := &admissionv1.AdmissionReview{}
 		_ = json.NewDecoder(r.Body).Decode(review)
@@ -224,7 +225,7 @@ func (w *world) webhook(answer func(*admissionv1.AdmissionReview)) {
 	config := &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "hook-" + w.ns},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-			Name: "hook.example.com", AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: ptr.To[int32](1),
+			Name: "hook.example.com", AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: &seconds,
 			SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone),
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{
 				URL:      new(server.URL),
@@ -247,7 +248,7 @@ func TestAdmissionDenies(t *testing.T) {
 	}{
 		"policy": {(*world).policy, "labelled so"},
 		"webhook": {func(w *world) {
-			w.webhook(func(r *admissionv1.AdmissionReview) {
+			w.webhook(30, func(r *admissionv1.AdmissionReview) {
 				r.Response.Result = &metav1.Status{Message: "not today", Code: 422, Reason: metav1.StatusReasonInvalid}
 			})
 		}, `admission webhook "hook.example.com" denied the request: not today`},
@@ -280,7 +281,7 @@ func TestAdmissionDenies(t *testing.T) {
 
 func TestWebhookThatDoesNotAnswer(t *testing.T) {
 	w := newWorld(t, &corev1.ConfigMap{}, &corev1.Secret{})
-	w.webhook(func(*admissionv1.AdmissionReview) { time.Sleep(1500 * time.Millisecond) })
+	w.webhook(1, func(*admissionv1.AdmissionReview) { time.Sleep(1500 * time.Millisecond) })
 	var children []client.Object
 	for i := range 20 {
 		children = append(children, w.denied(fmt.Sprint("no-", i)))
@@ -299,7 +300,7 @@ func TestWebhookThatDoesNotAnswer(t *testing.T) {
 
 func TestRequestThatTakesTooLong(t *testing.T) {
 	w := newWorld(t, &corev1.ConfigMap{})
-	w.webhook(func(*admissionv1.AdmissionReview) { time.Sleep(900 * time.Millisecond) })
+	w.webhook(30, func(*admissionv1.AdmissionReview) { time.Sleep(900 * time.Millisecond) })
 	ctx, cancel := context.WithTimeout(w.ctx, 800*time.Millisecond) // a busy machine takes some of it before it asks
 	defer cancel()
 	_, err := w.engine.For(w.owner).ConfigMap(w.denied("slow")).Reconcile(ctx)

@@ -191,9 +191,10 @@ func TestAJobGoesAfterItsTime(t *testing.T) {
 	p.addNode("a")
 	p.manage()
 	spec := p.onPool("0s")
-	spec.TTLSecondsAfterFinished = ptr.To[int32](2)
+	spec.TTLSecondsAfterFinished = ptr.To[int32](3600)
 	p.create(spec)
 	job := p.waitState("demo", v1alpha1.StateSucceed)
+	p.edit(func(s *v1alpha1.DaemonJobSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](2) }) // not before: its end must be seen
 	p.Eventually("it is gone", func() bool {
 		return apierrors.IsNotFound(p.Client.Get(t.Context(), client.ObjectKeyFromObject(job), job))
 	})

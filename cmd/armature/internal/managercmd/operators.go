@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -30,7 +29,7 @@ type operator struct {
 }
 
 // alone is the setup of an operator that writes nothing that operators of other managers write, too.
-func alone(setup func(manager.Manager, ...func(*controller.Options)) error) func(manager.Manager, options) error {
+func alone(setup func(manager.Manager) error) func(manager.Manager, options) error {
 	return func(mgr manager.Manager, _ options) error { return setup(mgr) }
 }
 

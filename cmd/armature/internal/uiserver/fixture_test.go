@@ -43,6 +43,7 @@ type apiServer struct {
 	down    bool
 	revoked bool
 	watches []watch.Interface
+	stops   int
 	asked   map[string]int // requests by verb and kind
 }
 
@@ -71,6 +72,7 @@ func (a *apiServer) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.down = true
+	a.stops++
 	for _, w := range a.watches {
 		w.Stop()
 	}
@@ -173,17 +175,24 @@ func (a *apiServer) cluster() *connect.Cluster {
 		},
 		Watch: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error) {
 			o := (&client.ListOptions{}).ApplyOptions(opts)
+			a.mu.Lock()
+			stops := a.stops
+			a.mu.Unlock()
 			if err := a.check("watch", list, c, o.Namespace); err != nil {
 				return nil, err
 			}
 			o.FieldSelector = nil
 			w, err := c.Watch(ctx, list, o)
-			if err == nil {
-				a.mu.Lock()
-				a.watches = append(a.watches, w)
-				a.mu.Unlock()
+			if err != nil {
+				return nil, err
 			}
-			return w, err
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if a.stops != stops { // in the meantime
+				w.Stop()
+			}
+			a.watches = append(a.watches, w)
+			return w, nil
 		},
 	})
 	return &connect.Cluster{Client: c, Namespace: "default"}

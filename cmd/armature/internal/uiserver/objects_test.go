@@ -49,7 +49,7 @@ func TestTabsShareAWatch(t *testing.T) {
 		l.until("synced", nil)
 	}
 	assert.Equal(t, 1, api.requests("list JobFlow"))
-	assert.Equal(t, 1, api.requests("watch JobFlow"))
+	require.Eventually(t, func() bool { return api.requests("watch JobFlow") == 1 }, time.Minute, time.Millisecond, "it follows the list")
 }
 
 func TestStoppedServerIsSaidAndRecovers(t *testing.T) {

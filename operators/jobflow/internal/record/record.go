@@ -147,15 +147,22 @@ func (r *Record) fits(names []uint32) bool {
 }
 
 // remap returns the same record by the indexes of another spec. It finds nodes that have run by their digests, and appends those that
-// were removed from the spec. Skipped nodes haven't run: they are decided again.
+// were removed from the spec. A node whose place is unchanged stays there: in a large flow two nodes may have the same digest. Skipped
+// nodes haven't run: they are decided again.
 func (r *Record) remap(names []uint32) Record {
 	to := Record{States: make([]State, len(names)), Digests: make([]NodeDigest, len(names)), width: r.width}
 	places := make(map[uint32][]int32, len(names))
 	for i, name := range names {
 		places[r.storedName(name)] = append(places[r.storedName(name)], int32(i))
 	}
+	isInPlace := func(i int) bool { return i < len(names) && r.SameName(r.Digests[i].Name, names[i]) }
 	for i, s := range r.States {
-		if !s.HasRun() {
+		if s.HasRun() && isInPlace(i) {
+			to.States[i], to.Digests[i] = s, r.Digests[i]
+		}
+	}
+	for i, s := range r.States {
+		if !s.HasRun() || isInPlace(i) {
 			continue
 		}
 		place := -1

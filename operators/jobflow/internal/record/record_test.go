@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
@@ -74,6 +75,24 @@ func TestRecordSurvivesEdits(t *testing.T) {
 			l.Write(&status)
 		}
 	})
+}
+
+// TestNodesWithTheSameDigestKeepTheirEnds: of 5,000 nodes some have the same short digest. An edit that moves none gives none the end of
+// another.
+func TestNodesWithTheSameDigestKeepTheirEnds(t *testing.T) {
+	var names []string
+	for i := range 5000 {
+		names = append(names, fmt.Sprint("job-", i))
+	}
+	c := hashes(names...)
+	l := Record{States: make([]State, len(names)), Digests: make([]NodeDigest, len(names)), width: shortWidth}
+	require.True(t, l.SameName(c[456], c[1172]), "the test needs two nodes with the same digest")
+	l.States[1172], l.Digests[1172] = Succeeded, NodeDigest{c[1172], 1}
+	var status v1alpha1.JobFlowStatus
+	l.Write(&status)
+	after := Read(&status, c, false)
+	assert.Equal(t, Pending, after.States[456])
+	assert.Equal(t, Succeeded, after.States[1172])
 }
 
 func TestRecordIsNotMisledByAStatus(t *testing.T) {

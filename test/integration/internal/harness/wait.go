@@ -21,6 +21,9 @@ func Eventually(t *testing.T, patience time.Duration, what string, done func() b
 	for !done() {
 		select {
 		case <-deadline:
+			if done() { // this process may have been paused
+				return
+			}
 			for _, f := range show {
 				t.Logf("%+v", f())
 			}

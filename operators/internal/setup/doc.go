@@ -1,2 +1,0 @@
-// Package setup has the parameters of the operators' functions Setup.
-package setup
