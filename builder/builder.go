@@ -228,7 +228,8 @@ func (b *Builder) List(ctx context.Context, list client.ObjectList, opts ...Chil
 // cache doesn't show it yet, Create applies the child. It creates nothing for an owner that is gone. To know that, it usually
 // reads the owner through [Options].Reader first, because a call about one child can't know whether others have disappeared. A child
 // that is [InPhase] is [ErrMisuse] in Create and Update, because it must wait for earlier phases. To create or apply a child, whatever
-// exists, use [Builder.Object] and Reconcile.
+// exists, use [Builder.Object] and Reconcile. Unlike Reconcile, Create also writes for a paused owner: it ignores the annotation
+// armature.dev/paused.
 func (b *Builder) Create(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.one(ctx, "create", Want(obj, opts...), func(d *apply.Desired, observed client.Object) error {
 		if observed == nil {
@@ -238,7 +239,8 @@ func (b *Builder) Create(ctx context.Context, obj client.Object, opts ...ChildOp
 	})
 }
 
-// Update applies an existing child at once. It fails with NotFound if the child doesn't exist.
+// Update applies an existing child at once. It fails with NotFound if the child doesn't exist. Unlike Reconcile, Update also writes for a
+// paused owner: it ignores the annotation armature.dev/paused.
 func (b *Builder) Update(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.one(ctx, "apply", Want(obj, opts...), func(d *apply.Desired, observed client.Object) error {
 		if observed != nil {
@@ -249,7 +251,8 @@ func (b *Builder) Update(ctx context.Context, obj client.Object, opts ...ChildOp
 }
 
 // Delete deletes a child and its dependents, also for a terminating owner. A missing child is no error; an object that the owner
-// doesn't control is [ErrNotOwned]. Only the option [CrossNamespace] matters.
+// doesn't control is [ErrNotOwned]. Only the option [CrossNamespace] matters. Unlike Reconcile, Delete also deletes for a paused owner: it
+// ignores the annotation armature.dev/paused.
 func (b *Builder) Delete(ctx context.Context, obj client.Object, opts ...ChildOption) (Result, error) {
 	return b.runAnyPass("delete "+nameOf(obj), func(p *pass) error {
 		if kinds.IsNil(obj) {

@@ -18,7 +18,7 @@ import (
 var (
 	operationsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "armature_builder_operations_total",
-		Help: "Writes of children, by operation (create, apply, delete, claim, patch) and result " +
+		Help: "Write requests, except those of a status or a scale, by operation (create, apply, delete, claim, patch) and result " +
 			"(success, conflict, already_exists, invalid, forbidden, not_found, error).",
 	}, []string{"controller", "kind", "operation", "result"})
 
@@ -35,7 +35,7 @@ var (
 
 	objectsWaiting = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "armature_builder_objects_waiting",
-		Help: "Children that are waited for, of all owners, as of each owner's last pass.",
+		Help: "Objects whose deletion owners wait for, as of each owner's last pass.",
 	}, []string{"controller"})
 
 	objectsContested = prometheus.NewGaugeVec(prometheus.GaugeOpts{

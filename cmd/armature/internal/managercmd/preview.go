@@ -38,7 +38,8 @@ func NewPreview() *cobra.Command {
 		Use:   "preview",
 		Short: "Show what this version's operators would change in the cluster, and write nothing",
 		Long: `Show what the operators of this version of armature would change if they ran in the cluster now: use it before an upgrade.
-It runs one pass for each JobFlow, DaemonJob, ReplicaJob, MiniCluster and FluxJob. The writes are dry runs of the API server.
+It runs one pass for each JobFlow, DaemonJob, ReplicaJob, MiniCluster, FluxJob and FluxSetup. The writes are dry runs of the
+API server.
 
 A change is disruptive if it deletes or recreates an object, restarts pods, or scales down. "drift" means that another writer
 changed the object; the operator would restore it, also without an upgrade. A changed status is not disruptive; the preview

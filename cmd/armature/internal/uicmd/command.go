@@ -47,7 +47,7 @@ link, which contains a token.
 
 With --in-cluster, the command serves all users by https. It sends each request to the API server with the viewer's own bearer token,
 which a proxy sends in the Authorization header or the viewer pastes. The command has no permissions of its own, and stores no token.`,
-		Example: "  armature ui\n  armature ui --context staging --port 8080\n  armature ui --kinds kvs.example.com",
+		Example: "  armature ui\n  armature ui --context staging --port 8080\n  armature ui --kinds KV.example.com",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.validate(cmd); err != nil {
