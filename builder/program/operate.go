@@ -78,11 +78,6 @@ func namespacesFlag(flags *flag.FlagSet) *string {
 
 // manager returns a manager for the cluster of the kubeconfig.
 func (o Options) manager(scheme *runtime.Scheme, namespaces string, settings ctrl.Options) (manager.Manager, error) {
-	cfg, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, err
-	}
-	cfg.QPS = -1 // the API server has fair queues; client-go's limit is made for people
 	settings.Scheme, settings.Cache = scheme, o.Cache
 	if namespaces != "" {
 		settings.Cache.DefaultNamespaces = map[string]cache.Config{}
@@ -93,6 +88,11 @@ func (o Options) manager(scheme *runtime.Scheme, namespaces string, settings ctr
 			settings.Cache.DefaultNamespaces[namespace] = cache.Config{}
 		}
 	}
+	cfg, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, err
+	}
+	cfg.QPS = -1 // the API server has fair queues; client-go's limit is made for people
 	// A pass sees the writes of the pass before it.
 	settings.Client.Cache = &client.CacheOptions{EnableReadYourWritesConsistency: new(true), Unstructured: true}
 	return ctrl.NewManager(cfg, settings)

@@ -82,6 +82,8 @@ func TestWrongArguments(t *testing.T) {
 		`unknown.yaml: no kind "Unknown" is registered`:            {"role", "-samples", write("unknown.yaml", group+"kind: Unknown\n")},
 		`list.yaml: *v1.BackupList is not an object`:               {"role", "-samples", write("list.yaml", group+"kind: BackupList\n")},
 		`unknown field "spec.typo"`:                                {"role", "-samples", typo},
+		`-watch-namespaces: "" can't be a namespace's name`:        {"-watch-namespaces=a,"},
+		`-watch-namespaces: " b" can't be a namespace's name`:      {"preview", "-watch-namespaces=a, b"},
 		`invalid configuration`:                                    {"-kubeconfig", write("kubeconfig", "kind: Config\ncurrent-context: none\n")},
 		filepath.Join(dir, "none") + `: no such file or directory`: {"preview", "-kubeconfig", filepath.Join(dir, "none")},
 	} {
