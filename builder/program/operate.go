@@ -54,8 +54,8 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 }
 
 // start runs the manager until ctx ends. A manager whose caches never get filled, because a role is missing, doesn't stop: in
-// controller-runtime v0.25 runnableGroup.Start waits for the caches in a loop that the end of ctx only makes spin. Nothing has been begun by
-// then, so that it can be left behind.
+// controller-runtime v0.25 runnableGroup.Start waits for the caches in a loop that the end of ctx only makes spin. Nothing has been begun
+// by then, so that it can be left behind.
 func start(ctx context.Context, mgr manager.Manager) error {
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()

@@ -27,7 +27,7 @@ func TestAPodThatEndsBecauseItIsDeletedHasNotSucceeded(t *testing.T) {
 		r := replica{group: &group{}}
 		r.observe(pod)
 		assert.Equal(t, succeeded, r.state, "it isn't deleted")
-		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = ptr.To(metav1.NewTime(began.Add(30*time.Second))), ptr.To[int64](30)
+		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = new(metav1.NewTime(began.Add(30*time.Second))), ptr.To[int64](30)
 		r.observe(pod)
 		assert.Equal(t, want, r.state, after)
 	}
@@ -36,7 +36,7 @@ func TestAPodThatEndsBecauseItIsDeletedHasNotSucceeded(t *testing.T) {
 // A node whose clock is ahead delays no restart.
 func TestAClockThatIsAheadDelaysNothing(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	f := &failure{replica: &replica{pod: &corev1.Pod{}}, how: outcome.PodFailure{Ended: ptr.To(metav1.NewTime(now.Add(time.Hour)))}}
+	f := &failure{replica: &replica{pod: &corev1.Pod{}}, how: outcome.PodFailure{Ended: new(metav1.NewTime(now.Add(time.Hour)))}}
 	assert.Zero(t, f.left(0, now))
 	assert.Equal(t, restartDelay(3), f.left(3, now))
 }
