@@ -82,6 +82,17 @@ func TestOf(t *testing.T) {
 			template(v1alpha1.MiniClusterSpec{Size: 2, Containers: one, Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "3")}}),
 			Share{Size: 2, Pods: 2, Resources: list("cpu", "6")},
 		},
+		"what the containers request beyond the pod": {
+			template(v1alpha1.MiniClusterSpec{Size: 2, Containers: one, Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "1m", "memory", "1Gi")}}),
+			Share{Size: 2, Pods: 2, Resources: list("cpu", "2", "memory", "2Gi")},
+		},
+		"what the init container requests beyond the pod": {
+			template(v1alpha1.MiniClusterSpec{
+				Size: 2, Containers: one, Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "1500m")},
+				Flux: v1alpha1.MiniClusterFlux{Container: v1alpha1.MiniClusterFluxContainer{Resources: requests("cpu", "2")}},
+			}),
+			Share{Size: 2, Pods: 2, Resources: list("cpu", "4")},
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
