@@ -171,7 +171,18 @@ func TestAMiniClusterThatIsDeletedByHand(t *testing.T) {
 		})
 	}
 
-	s := running(t) // between two runs nothing is lost
+	s := running(t) // an edit of the spec doesn't change that
+	s.job.Spec.Size, s.job.Generation = ptr.To[int32](3), 2
+	require.Equal(t, []string{v1alpha1.ReasonChangeIgnored}, s.step(9))
+	s.children = nil
+	assert.Equal(t, []string{v1alpha1.ReasonMiniClusterDeleted}, s.step(10))
+	assert.Equal(t, "True MiniClusterDeleted", s.is(v1alpha1.ConditionFailed))
+	s.setups = []client.Object{offer(s.job)}
+	s.step(11)
+	s.step(12)
+	assert.Empty(t, s.plan.Children, "the command isn't run again")
+
+	s = running(t) // between two runs nothing is lost
 	s.job.Spec.Suspend, s.job.Generation = true, 2
 	s.step(10)
 	s.children = nil

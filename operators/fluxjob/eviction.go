@@ -21,7 +21,8 @@ func (p *pass) eviction(o *observed) *v1alpha1.FluxEviction {
 		return o.held.Evicted
 	case p.job.Spec.Suspend:
 		return p.newEviction(v1alpha1.ReasonSuspended, "spec.suspend is true")
-	case o.cluster == nil && (len(o.problems) > 0 || !p.isStillNeeded(o)):
+	case o.cluster == nil && p.job.Status.MiniCluster == "" && (len(o.problems) > 0 || !p.isStillNeeded(o)):
+		// A MiniCluster that was observed in this attempt may have run to its end: see wasDeleted.
 		return p.newEviction(v1alpha1.ReasonSpecChanged,
 			fmt.Sprintf("what was reserved was for generation %d, which needed something else", a.Generation))
 	}

@@ -122,10 +122,52 @@ func TestAPreemption(t *testing.T) {
 	require.Len(t, s.plan.Edits, 1)
 	assert.False(t, s.plan.Edits[0].After.(*v1alpha1.MiniCluster).Spec.Suspend)
 
+	cluster.Spec.Size = 1000 // kubectl scale
+	s.step(32)
+	assert.Empty(t, s.plan.Edits)
+	assert.Equal(t, []client.Object{cluster}, s.plan.Delete, "the MiniCluster is larger than the reservation")
+	cluster.Spec.Size = 2
+
 	s.job.Spec.Command, s.job.Generation = "false", 2
 	s.step(32)
 	assert.Empty(t, s.plan.Edits)
 	assert.Equal(t, []client.Object{cluster}, s.plan.Delete, "what is wanted now is another MiniCluster")
+}
+
+// kubectl scale and kubectl edit also change a MiniCluster that is suspended. It is resumed only within what its job holds.
+func TestASuspendedMiniClusterThatWasScaled(t *testing.T) {
+	for name, tt := range map[string]struct {
+		allowed       int32 // the template's maxSize
+		size, maxSize int32 // the MiniCluster's
+		resumed       bool
+	}{
+		"not at all":                {0, 2, 0, true},
+		"down":                      {0, 1, 0, true},
+		"up":                        {0, 3, 0, false},
+		"up to its maxSize":         {4, 4, 4, true},
+		"beyond a removed maxSize":  {4, 5, 0, false},
+		"with a larger maxSize":     {4, 2, 5, false},
+		"with a maxSize of its own": {0, 2, 3, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := admitted(t, func(s *v1alpha1.FluxJobSpec) {
+				s.MiniCluster = &v1alpha1.MiniClusterSpec{MaxSize: tt.allowed, Containers: []v1alpha1.MiniClusterContainer{{Image: s.Image}}}
+				s.Image, s.Command = "", ""
+			})
+			cluster := clusterOf(s.job, v1alpha1.MiniClusterStateSuspended)
+			cluster.Spec.Suspend, cluster.Spec.Size, cluster.Spec.MaxSize = true, tt.size, tt.maxSize
+			s.children = []client.Object{cluster, stopped(0)}
+			s.step(6)
+			if !tt.resumed {
+				assert.Empty(t, s.plan.Edits)
+				assert.Equal(t, []client.Object{cluster}, s.plan.Delete)
+				return
+			}
+			assert.Empty(t, s.plan.Delete)
+			require.Len(t, s.plan.Edits, 1)
+			assert.False(t, s.plan.Edits[0].After.(*v1alpha1.MiniCluster).Spec.Suspend)
+		})
+	}
 }
 
 func TestPodsThatAreNotReadyInTime(t *testing.T) {

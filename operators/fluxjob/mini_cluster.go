@@ -11,7 +11,7 @@ import (
 )
 
 // AnnotationSpec is the annotation of a MiniCluster with a digest of the spec that it was created with. A MiniCluster of another digest,
-// or with the labels of another queue, isn't resumed for the next attempt, but deleted and recreated.
+// with the labels of another queue, or larger than what the job holds, isn't resumed for the next attempt, but deleted and recreated.
 const AnnotationSpec = "api.practice.com/flux-spec"
 
 // changeMiniCluster adds to a plan what a decision means for the MiniCluster. While the job holds nothing the MiniCluster stays suspended,
@@ -26,15 +26,15 @@ func (p *pass) changeMiniCluster(plan *builder.Plan[*v1alpha1.FluxJob], o *obser
 	}
 }
 
-// run creates the MiniCluster, or resumes it after an earlier attempt. One that is of an earlier spec or another queue is deleted first,
-// and one that runs stays as it is.
+// run creates the MiniCluster, or resumes it after an earlier attempt. One that is of an earlier spec or another queue, or was scaled
+// beyond what the job holds, is deleted first, and one that runs stays as it is.
 func (p *pass) run(plan *builder.Plan[*v1alpha1.FluxJob], o *observed, held *v1alpha1.FluxAdmission) {
 	c := o.cluster
 	switch {
 	case c == nil || c.DeletionTimestamp != nil: // the builder creates it once the former one is gone
 		plan.Children = []builder.Child{builder.Want(p.render(held), builder.CreateOnly())}
 	case !c.Spec.Suspend:
-	case p.isOfSpec(c) && hasLabels(c, p.labels(held)):
+	case p.isOfSpec(c) && hasLabels(c, p.labels(held)) && p.isWithin(c, held):
 		plan.Edits = append(plan.Edits, setSuspend(c, false))
 	case o.podsGone():
 		plan.Delete = append(plan.Delete, c)
@@ -57,6 +57,12 @@ func setSuspend(c *v1alpha1.MiniCluster, value bool) builder.Edit {
 // isOfSpec reports whether a MiniCluster is what the spec and the present admission describe.
 func (p *pass) isOfSpec(c *v1alpha1.MiniCluster) bool {
 	return c.Annotations[AnnotationSpec] == origin.Digest(specOf(p.job, p.job.Status.Admission.Size))
+}
+
+// isWithin reports whether a MiniCluster can't grow beyond what the job holds. A user can scale or edit a suspended MiniCluster, which
+// leaves the digest as it is.
+func (p *pass) isWithin(c *v1alpha1.MiniCluster, held *v1alpha1.FluxAdmission) bool {
+	return max(c.Spec.Size, c.Spec.MaxSize) <= needs.Most(p.job, held.Size)
 }
 
 // hasLabels reports whether a MiniCluster has exactly these of the labels that the operator sets. They aren't part of the digest, because a

@@ -1,6 +1,7 @@
 package needs
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -82,6 +83,17 @@ func TestOf(t *testing.T) {
 			template(v1alpha1.MiniClusterSpec{Size: 2, Containers: one, Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "3")}}),
 			Share{Size: 2, Pods: 2, Resources: list("cpu", "6")},
 		},
+		"what the containers request beyond the pod": {
+			template(v1alpha1.MiniClusterSpec{Size: 2, Containers: one, Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "1m", "memory", "1Gi")}}),
+			Share{Size: 2, Pods: 2, Resources: list("cpu", "2", "memory", "2Gi")},
+		},
+		"what the init container requests beyond the pod": {
+			template(v1alpha1.MiniClusterSpec{
+				Size: 2, Containers: one, Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "1500m")},
+				Flux: v1alpha1.MiniClusterFlux{Container: v1alpha1.MiniClusterFluxContainer{Resources: requests("cpu", "2")}},
+			}),
+			Share{Size: 2, Pods: 2, Resources: list("cpu", "4")},
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -141,6 +153,20 @@ func TestEitherQueue(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	resources := new(requests("cpu", "-1"))
+	many := func(first, n int) corev1.ResourceList {
+		l := corev1.ResourceList{}
+		for i := range n {
+			l[corev1.ResourceName(fmt.Sprintf("example.com/r%d", first+i))] = resource.MustParse("1")
+		}
+		return l
+	}
+	spread := func(inServices int) *v1alpha1.MiniClusterSpec { // 20 in the containers, 10 in the pod
+		return &v1alpha1.MiniClusterSpec{
+			Containers: []v1alpha1.MiniClusterContainer{{Image: "i", Resources: corev1.ResourceRequirements{Requests: many(0, 20), Limits: many(0, 20)}}},
+			Services:   []v1alpha1.MiniClusterContainer{{Image: "i", Resources: corev1.ResourceRequirements{Limits: many(30, inServices)}}},
+			Pod:        v1alpha1.MiniClusterPod{Resources: many(20, 10)},
+		}
+	}
 	one := []v1alpha1.MiniClusterContainer{{Image: "i"}, {Image: "i", Resources: requests("a/b", "-2", "cpu", "-1")}}
 	tests := map[string]struct {
 		spec v1alpha1.FluxJobSpec
@@ -164,6 +190,12 @@ func TestProblems(t *testing.T) {
 			"spec.size: Invalid value: 5: must be at most miniCluster.maxSize, 4"},
 		"under minSize": {v1alpha1.FluxJobSpec{Size: ptr.To[int32](1), MiniCluster: &v1alpha1.MiniClusterSpec{Size: 2, MinSize: 2}},
 			"spec.size: Invalid value: 1: must be at least miniCluster.minSize, 2"},
+		"the most resources": {v1alpha1.FluxJobSpec{Image: "i", Resources: &corev1.ResourceRequirements{Requests: many(0, 32), Limits: many(0, 32)}}, ""},
+		"too many resources": {v1alpha1.FluxJobSpec{Image: "i", Resources: &corev1.ResourceRequirements{Requests: many(0, 30), Limits: many(20, 13)}},
+			"spec.resources: Invalid value: 33: must name at most 32 different resources"},
+		"the most resources in a template": {v1alpha1.FluxJobSpec{MiniCluster: spread(2)}, ""},
+		"too many resources in a template": {v1alpha1.FluxJobSpec{MiniCluster: spread(3)},
+			"spec.miniCluster: Invalid value: 33: must name at most 32 different resources, in its containers, services and pod together"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -108,18 +108,19 @@ func Counted(job *v1alpha1.FluxJob, size int32, name string) int64 {
 	}
 }
 
-// podRequest is how much the scheduler reserves for one pod of a MiniCluster: what its containers request together, or what the init
-// container with Flux requests, which runs before all others, whichever is more; or what is set for the pod.
+// podRequest is how much the scheduler reserves for one pod of a MiniCluster: the largest of what its containers request together, of what
+// the init container with Flux requests, which runs before all others, and of what is set for the pod. The amount for the pod doesn't
+// replace the others, because an API server without the feature PodLevelResources, such as that of Kubernetes 1.33, drops it.
 func podRequest(template *v1alpha1.MiniClusterSpec, name corev1.ResourceName) int64 {
-	if q, ok := template.Pod.Resources[name]; ok {
-		return Scaled(name, q)
-	}
 	var all int64
 	for i := range template.Containers {
 		all = plus(all, request(&template.Containers[i].Resources, name))
 	}
 	if flux := &template.Flux; !flux.Disable && !flux.Container.Disable {
 		all = max(all, request(&flux.Container.Resources, name))
+	}
+	if q, ok := template.Pod.Resources[name]; ok {
+		all = max(all, Scaled(name, q))
 	}
 	return all
 }

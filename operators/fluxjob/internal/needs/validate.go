@@ -13,6 +13,10 @@ import (
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
+// maxResources is how many resources a job may name. A FluxSetup's status records each of them in the reservation of each job, and must
+// stay below the size limit of the API server.
+const maxResources = 32
+
 // Problems returns what keeps a job from ever being admitted as it is. What the CRD's own rules can say is refused by
 // the API server already; of that only what the plans rely on is said here again.
 func Problems(job *v1alpha1.FluxJob) field.ErrorList {
@@ -31,6 +35,7 @@ func Problems(job *v1alpha1.FluxJob) field.ErrorList {
 		errs = append(errs, negative(of, i, "requests", r.Requests)...)
 		errs = append(errs, negative(of, i, "limits", r.Limits)...)
 	})
+	errs = append(errs, tooManyResources(&job.Spec)...)
 	template := job.Spec.MiniCluster
 	if template == nil {
 		return errs
@@ -79,6 +84,19 @@ func negative(of string, i int, which string, list corev1.ResourceList) field.Er
 		errs = append(errs, field.Invalid(path.Key(string(name)), q.String(), "must be greater than or equal to 0"))
 	}
 	return errs
+}
+
+// tooManyResources refuses more than maxResources different resources.
+func tooManyResources(spec *v1alpha1.FluxJobSpec) field.ErrorList {
+	n := len(resourceNames(spec))
+	if n <= maxResources {
+		return nil
+	}
+	path, accepted := field.NewPath("spec", "resources"), fmt.Sprintf("must name at most %d different resources", maxResources)
+	if spec.MiniCluster != nil {
+		path, accepted = field.NewPath("spec", "miniCluster"), accepted+", in its containers, services and pod together"
+	}
+	return field.ErrorList{field.Invalid(path, n, accepted)}
 }
 
 // eachResources calls f with what each container of a job requests, and where that is in the spec.

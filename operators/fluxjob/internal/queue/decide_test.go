@@ -159,6 +159,21 @@ func TestDecide(t *testing.T) {
 			holders: []Holder{holder(1, 1, 0, 1), holder(2, 1, 0, 1)},
 			waiting: [][]int{{0}, nil}, why: why(WaitingForQuota),
 		},
+		"takes back what is its own once its own lower ones have gone": {
+			setups: []Setup{preempts(setup(4)), setup(0)}, jobs: []Job{job(1, 0, 9, 3)},
+			holders: []Holder{holder(1, 0, 0, 2), holder(2, 1, 0, 1), holder(3, 1, 0, 1)},
+			evicted: []int{0, 2}, waiting: [][]int{{0}, nil}, why: why(Preempting),
+		},
+		"takes nothing back if its own higher ones stay": {
+			setups: []Setup{preempts(setup(4)), setup(0)}, jobs: []Job{job(1, 0, 9, 3)},
+			holders: []Holder{holder(1, 0, 9, 2), holder(2, 1, 0, 1), holder(3, 1, 0, 1)},
+			waiting: [][]int{{0}, nil}, why: why(WaitingForQuota),
+		},
+		"takes back from lower ones rather than from its own higher ones": {
+			setups: []Setup{preempts(setup(5)), setup(1)}, jobs: []Job{job(1, 0, 9, 3)},
+			holders: []Holder{holder(1, 0, 0, 1), holder(2, 0, 5, 2), holder(3, 1, 0, 3)},
+			evicted: []int{0, 2}, waiting: [][]int{{0}, nil}, why: why(Preempting),
+		},
 		"who isn't ready in time goes": {
 			setups: []Setup{setup(9)}, holders: []Holder{readyBy(holder(1, 0, 0, 1), noon), readyBy(holder(2, 0, 0, 1), noon.Add(time.Second))},
 			evicted: []int{0}, waiting: [][]int{nil}, why: []Why{}, next: noon.Add(time.Second),

@@ -15,10 +15,17 @@ func (r reach) has(h *Holder) bool {
 // isInfeasible reports whether a job wouldn't fit even if all holders within its reach were gone. Most jobs of a full queue need no search
 // among the holders then: they are counted once for all jobs of a priority.
 func (rd *round) isInfeasible(job *Job) bool {
-	within := reach{job.Priority, job.Setup}
-	if !rd.after.borrows(job.Setup, job.Needs) {
-		within.setup = allSetups // it may take back what is lent
+	u := rd.afterEvicting(job, job.Setup)
+	if !u.borrows(job.Setup, job.Needs) {
+		u = rd.afterEvicting(job, allSetups) // it may take back what is lent
 	}
+	fits, _ := u.fits(job.Setup, job.Needs)
+	return !fits
+}
+
+// afterEvicting returns what would be held if a job had evicted all holders within its reach, of one setup or of all.
+func (rd *round) afterEvicting(job *Job, setup int) *usage {
+	within := reach{job.Priority, setup}
 	u := rd.without[within]
 	if u == nil {
 		u = rd.after.clone()
@@ -29,8 +36,7 @@ func (rd *round) isInfeasible(job *Job) bool {
 		}
 		rd.without[within] = u
 	}
-	fits, _ := u.fits(job.Setup, job.Needs)
-	return !fits
+	return u
 }
 
 // reserve counts what a job gets, or what is reserved for it.

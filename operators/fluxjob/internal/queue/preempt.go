@@ -82,32 +82,61 @@ func (rd *round) candidates(job *Job) []int {
 
 // evictInOrder evicts candidates one by one until a job fits, and then keeps those that turn out to be unnecessary, the
 // last ones first. It returns nil if the job doesn't fit in the end, and how many candidates it took. Holders of other
-// setups are evicted only if the job would get what is its own setup's, and as long as theirs has more than its own.
+// setups are evicted only if the job would get what is its own setup's, and as long as theirs has more than its own. They
+// may come before those of the job's own setup whose eviction lets the job do without borrowing, and wait for these.
 func (rd *round) evictInOrder(job *Job, candidates iter.Seq[int]) (victims []int, tried int) {
 	u := rd.after.clone()
-	reclaims := !u.borrows(job.Setup, job.Needs)
+	var others []int
 	for v := range candidates {
 		tried++
 		h := &rd.Holders[v]
-		if rd.terminating[v] || (h.Setup != job.Setup && !(reclaims && u.borrowing(h.Setup, job.Needs))) {
+		switch {
+		case rd.terminating[v]:
+			continue
+		case h.Setup != job.Setup:
+			others = append(others, v)
+		default:
+			u.free(h.Setup, h.Holds)
+			victims = append(victims, v)
+			if fits, _ := u.fits(job.Setup, job.Needs); fits {
+				return rd.trim(u, job, victims), tried
+			}
+		}
+		if u.borrows(job.Setup, job.Needs) {
 			continue
 		}
-		u.free(h.Setup, h.Holds)
-		victims = append(victims, v)
-		if fits, _ := u.fits(job.Setup, job.Needs); fits {
-			return rd.trim(u, job, victims), tried
+		for _, other := range others {
+			h := &rd.Holders[other]
+			if !u.borrowing(h.Setup, job.Needs) {
+				continue
+			}
+			u.free(h.Setup, h.Holds)
+			victims = append(victims, other)
+			if fits, _ := u.fits(job.Setup, job.Needs); fits {
+				return rd.trim(u, job, victims), tried
+			}
 		}
+		others = others[:0]
 	}
 	return nil, tried
 }
 
-// trim returns the victims that are necessary.
+// trim returns the victims that are necessary, so that the job fits, and doesn't borrow while it reclaims.
 func (rd *round) trim(u *usage, job *Job, victims []int) []int {
+	reclaimed := 0 // victims of other setups
+	for _, victim := range victims {
+		if rd.Holders[victim].Setup != job.Setup {
+			reclaimed++
+		}
+	}
 	for n, victim := range slices.Backward(victims) {
 		h := &rd.Holders[victim]
 		u.take(h.Setup, h.Holds)
-		if fits, _ := u.fits(job.Setup, job.Needs); fits {
+		if fits, _ := u.fits(job.Setup, job.Needs); fits && (reclaimed == 0 || !u.borrows(job.Setup, job.Needs)) {
 			victims = slices.Delete(victims, n, n+1)
+			if h.Setup != job.Setup {
+				reclaimed--
+			}
 			continue
 		}
 		u.free(h.Setup, h.Holds)
