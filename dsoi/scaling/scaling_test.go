@@ -360,6 +360,17 @@ func TestMistakesInEntriesAreNamed(t *testing.T) {
 		"a url of a file":     {func(e *v1beta1.NodeScaling) { e.Spec.Source.External.URL = "file:///etc/passwd" }, `the url begins with "file"`},
 		"a url with a user":   {func(e *v1beta1.NodeScaling) { e.Spec.Source.External.URL = "http://u:hush@h" }, "put it into a Secret"},
 		"too long a timeout":  {func(e *v1beta1.NodeScaling) { e.Spec.Source.External.Timeout = "1h" }, "timeout is 1h0m0s; want more than 0 and at most 30s"},
+		"a path as a Secret": {func(e *v1beta1.NodeScaling) {
+			e.Spec.Source.External.SecretRef = &v1beta1.SecretName{Name: "../auth"}
+		}, `source: secretRef.name is "../auth"; want the name of a Secret: a lowercase RFC 1123 subdomain`},
+		"a Secret of authorities without a name": {func(e *v1beta1.NodeScaling) {
+			e.Spec.Source.External.TLS = &v1beta1.TLS{SecretRef: &v1beta1.SecretName{}}
+		}, `source: tls.secretRef.name is ""; want the name of a Secret`},
+		"a Secret of Prometheus": {func(e *v1beta1.NodeScaling) {
+			e.Spec.Source = &v1beta1.Source{Prometheus: &v1beta1.PrometheusSource{URL: "http://h", Query: "q", HTTPAccess: v1beta1.HTTPAccess{
+				SecretRef: &v1beta1.SecretName{Name: "Auth"},
+			}}}
+		}, `source: secretRef.name is "Auth"`},
 		"no query": {func(e *v1beta1.NodeScaling) {
 			e.Spec.Source = &v1beta1.Source{Prometheus: &v1beta1.PrometheusSource{URL: "http://h"}}
 		}, "query is empty"},
