@@ -150,6 +150,14 @@ func TestADecisionIsCarriedOutWithoutItsSource(t *testing.T) {
 	assert.Equal(t, ReasonSourceFailed, s.ready().Reason)
 }
 
+// Bounds hold without a number, also if there never was one.
+func TestBoundsHoldBeforeTheFirstDecision(t *testing.T) {
+	s := perform(t, aScaling(byURL("storage", newSource(t, "it's complicated").url)), aSet("storage", 7))
+	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.passes(0))
+	assert.EqualValues(t, 5, s.replicas("kv-storage"))
+	assert.Equal(t, ReasonSourceFailed, s.ready().Reason)
+}
+
 func TestByAResource(t *testing.T) {
 	entry := v1beta1.NodeScaling{Name: "storage", Spec: &v1beta1.ReplicaScaling{
 		Min: ptr.To[int32](2), Max: ptr.To[int32](7), Threshold: "80", CoolDown: "90s", Source: &v1beta1.Source{Resource: "memory"},
@@ -217,6 +225,35 @@ func TestTwoScalingsOfOneNode(t *testing.T) {
 	assert.Contains(t, s.ready().Message, "older is older and scales this node already")
 	require.NoError(t, s.world.Delete(t.Context(), older))
 	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.passes(20*time.Second))
+}
+
+// What a Scaling decided before an older one scaled the node says nothing about the pods that it finds afterwards.
+func TestAConflictEndsWithTheReplicasThatExist(t *testing.T) {
+	src := newSource(t, "50")
+	older := aScaling(byURL("storage", src.url))
+	older.Name, older.Spec.Cluster, older.Spec.Autoscaling[0].Spec.Enable = "older", "kv", new(false)
+	older.CreationTimestamp = metav1.NewTime(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	newer := aScaling(byURL("storage", src.url))
+	newer.CreationTimestamp = metav1.NewTime(time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC))
+	s := perform(t, older, newer, aSet("storage", 2))
+	assert.Empty(t, s.passes(0))
+	require.EqualValues(t, 2, *s.scaling().Status.Nodes[0].Replicas)
+	older = read(s, older, "older")
+	older.Spec.Autoscaling[0].Spec.Enable = nil
+	require.NoError(t, s.world.Update(t.Context(), older))
+	assert.Empty(t, s.passes(15*time.Second))
+	require.Equal(t, ReasonConflict, s.ready().Reason)
+	status := s.scaling().Status.Nodes[0]
+	assert.Empty(t, status.Value)
+	assert.Nil(t, status.Replicas)
+	assert.Nil(t, status.LastScaleTime)
+
+	set := read(s, &appsv1.StatefulSet{}, "kv-storage")
+	set.Spec.Replicas = ptr.To[int32](4) // by the older one
+	require.NoError(t, s.world.Update(t.Context(), set))
+	require.NoError(t, s.world.Delete(t.Context(), older))
+	assert.Empty(t, s.passes(15*time.Second))
+	assert.EqualValues(t, 4, s.replicas("kv-storage"))
 }
 
 // An older Scaling holds what it scales of a node, and nothing else of it.
