@@ -330,6 +330,41 @@ func TestVolumesGrow(t *testing.T) {
 	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
 }
 
+// The claims of a node that is created again have the size in the spec, not that to which others had grown.
+func TestTheSizeOfClaimsThatAreGoneIsForgotten(t *testing.T) {
+	src := newSource(t, "90")
+	s := perform(t, aScaling(growing(src.url)), aSet("storage", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+	s.passes(0)
+	require.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+	src.answer.Store("10")
+	require.NoError(t, s.world.Delete(t.Context(), aClaim("data-kv-storage-0", "1Gi", "fast")))
+	s.passes(15 * time.Second)
+	require.Equal(t, ReasonTargetNotFound, s.ready().Reason)
+	assert.Empty(t, s.scaling().Status.Nodes[0].Storage[0].Size)
+	again := aClaim("data-kv-storage-0", "1Gi", "fast")
+	require.NoError(t, s.world.Create(t.Context(), again))
+	again.Status.Phase = corev1.ClaimBound
+	require.NoError(t, s.world.Status().Update(t.Context(), again))
+	assert.Empty(t, s.passes(15*time.Second))
+	assert.Equal(t, "1Gi", s.size("data-kv-storage-0"))
+}
+
+// A max that is lowered after a decision also limits the claims of pods that come later.
+func TestNoClaimGrowsBeyondALoweredMax(t *testing.T) {
+	src := newSource(t, "90")
+	s := perform(t, aScaling(growing(src.url)), aSet("storage", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+	s.passes(0)
+	require.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Storage[0].Max = "1200Mi" })
+	late := aClaim("data-kv-storage-1", "1Gi", "fast")
+	require.NoError(t, s.world.Create(t.Context(), late))
+	late.Status.Phase = corev1.ClaimBound
+	require.NoError(t, s.world.Status().Update(t.Context(), late))
+	assert.Len(t, s.passes(0), 1)
+	assert.Equal(t, "1200Mi", s.size("data-kv-storage-1"))
+	assert.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+}
+
 func TestVolumesThatCannotGrow(t *testing.T) {
 	for name, class := range map[string]client.Object{"not allowed": aClass("slow", false), "gone": aClass("another", true)} {
 		t.Run(name, func(t *testing.T) {
