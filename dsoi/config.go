@@ -59,10 +59,16 @@ func (a *App[C]) files(cluster C, n Node) (map[string]string, []string) {
 	if a.Files != nil && len(problems) == 0 {
 		a.Files(cluster, n, files)
 	}
+	size := 0
 	for _, name := range slices.Sorted(maps.Keys(files)) {
+		size += len(files[name])
 		if errs := validation.IsConfigMapKey(name); len(errs) > 0 {
 			problems = append(problems, fmt.Sprintf("node %q: %q can't be the name of a file of its configuration: %s", n.Name, name, errs[0]))
 		}
+	}
+	if size > maxConfiguration {
+		problems = append(problems,
+			fmt.Sprintf("node %q: its configuration has %d bytes; want at most %d, as in a ConfigMap", n.Name, size, maxConfiguration))
 	}
 	return files, problems
 }

@@ -13,6 +13,7 @@ func FuzzProperties(f *testing.F) {
 	f.Add("a=1\\", "b=2")
 	f.Add("a=\\\\\n!x\r\n", "\n=\n")
 	f.Add("a=1 \\", "b=\\ ")
+	f.Add("opts -Da\\=b", "\\u006f\\pts=\\ud83d")
 	f.Fuzz(func(t *testing.T, below, above string) {
 		first, err := parseProperties(below)
 		if err != nil {

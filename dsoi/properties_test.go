@@ -31,6 +31,12 @@ func TestMergeProperties(t *testing.T) {
 		"an escaped backslash":   {[]string{"a=c:\\\\\nb=2"}, "a=c:\\\\\nb=2\n"},
 		"a space and nothing":    {[]string{"a=1 \\", "b=2"}, "a=1\nb=2\n"},
 		"an escaped space":       {[]string{"a=\\ \nb=2", "c=\\ \\"}, "a=\\ \nb=2\nc=\\ \n"},
+		"an escaped separator":   {[]string{"opts -Da\\=b", "opts=c", "o\t\\:"}, "opts=c\no\t\\:\n"},
+		"a needless escape":      {[]string{"a\\-b=1", "a-b=2"}, "a-b=2\n"},
+		"an escaped character":   {[]string{"a\\u002Db=1\n\\ud83d\\ude00=1", "a-b=2\n😀=2"}, "a-b=2\n😀=2\n"},
+		"no escaped character":   {[]string{"a\\u00zz=1\na\\ud83d=1\na\\ude00=1"}, "a\\u00zz=1\na\\ud83d=1\na\\ude00=1\n"},
+		"an escaped tab":         {[]string{"a\\tb=1\natb=2", "a\\u0009b=3"}, "a\\u0009b=3\natb=2\n"},
+		"a key over two lines":   {[]string{"a\\\n  b=1", "ab=2"}, "ab=2\n"},
 		"a value that is empty":  {[]string{"a="}, "a=\n"},
 		"a key only in override": {[]string{"", "", "z=1"}, "z=1\n"},
 	}
@@ -45,7 +51,7 @@ func TestMergeProperties(t *testing.T) {
 			assert.Equal(t, tt.want, mergeProperties(layers...))
 		})
 	}
-	for _, text := range []string{"a=1\nnonsense", "=1", " : x", "a\\=b"} {
+	for _, text := range []string{"a=1\nnonsense", "=1", "\\\n=1", " : x", "a\\=b", "a\\=b c", "a b", "a\\\n \\=b"} {
 		_, err := parseProperties(text)
 		assert.ErrorContains(t, err, "want key=value", text)
 	}

@@ -9,9 +9,9 @@ import (
 // Each node has a copy of the groups that it names, so a spec of 1.5 MB, the most that etcd stores, could describe gigabytes. The engine
 // sums the sizes of all copies before it makes the first.
 const (
-	// maxConfiguration limits the configuration of a node, in bytes, as the API server limits a ConfigMap.
+	// maxConfiguration limits the files of a node's ConfigMap, in bytes without their names, as the API server does.
 	maxConfiguration = 1 << 20
-	// maxConfigurations limits the configuration of all nodes together, in bytes.
+	// maxConfigurations limits the configuration of all nodes together, in bytes, with the files that later groups replace.
 	maxConfigurations = 16 << 20
 	// maxK8s limits the k8sConfigGroup of all nodes together, in bytes of JSON. In memory it takes up to thirty times as much.
 	maxK8s = 4 << 20
@@ -52,13 +52,10 @@ func sizeOf(g *v1beta1.AppConfigGroup) int {
 }
 
 // add counts a node with its groups. It reports whether the nodes so far are within the limits of all nodes.
-func (s *sizes) add(d *description, at string, n v1beta1.Node, groups []string) bool {
+func (s *sizes) add(d *description, n v1beta1.Node, groups []string) bool {
 	size := s.external
 	for _, name := range groups {
 		size += s.app[name]
-	}
-	if size > maxConfiguration {
-		d.wrong("%s: its configuration has %d bytes; want at most %d, as in a ConfigMap", at, size, maxConfiguration)
 	}
 	s.nodes++
 	s.configurations += size + perGroup*len(groups)

@@ -58,7 +58,7 @@ func TestASpecCostsBoundedMemory(t *testing.T) {
 			func(o *Town) {
 				o.Spec.AppConfigGroup = v1beta1.AppConfigGroups{{Name: "a", Data: text(600_000)}, {Name: "b", Files: map[string]string{"f": text(600_000)}}}
 			},
-			`nodes[0] "n0": its configuration has 1200001 bytes; want at most 1048576, as in a ConfigMap`,
+			`node "n0": its configuration has 1200001 bytes; want at most 1048576, as in a ConfigMap`,
 		},
 		"a large group of many nodes": {
 			nodesWith(t, 1000),
@@ -140,6 +140,27 @@ func TestALongLineOfProperties(t *testing.T) {
 		_, err := parseProperties("a=1" + strings.Repeat("\\\n", 50_000))
 		require.NoError(t, err)
 	}), uint64(10))
+}
+
+// What counts is the ConfigMap of a node, as for the API server: without the files that later groups replace, with those that the
+// application adds.
+func TestTheConfigurationOfANodeIsWhatItsConfigMapHas(t *testing.T) {
+	o := nodesWith(t, 1, "a", "b")
+	o.Spec.AppConfigGroup = v1beta1.AppConfigGroups{
+		{Name: "a", Files: map[string]string{"f": strings.Repeat("a", 600_000)}},
+		{Name: "b", Files: map[string]string{"f": strings.Repeat("b", 600_000)}},
+	}
+	app := theApp()
+	plan := app.Plan(o, buildertest.NewView(theTime))
+	assert.Empty(t, plan.Events)
+	require.Len(t, planned[*corev1.ConfigMap](plan), 1)
+	assert.Len(t, planned[*corev1.ConfigMap](plan)[0].Data["f"], 600_000)
+
+	app = theApp()
+	app.Files = func(_ *Town, _ Node, files map[string]string) { files["g"] = strings.Repeat("g", 600_000) }
+	plan = app.Plan(o, buildertest.NewView(theTime))
+	require.Len(t, plan.Events, 1)
+	assert.Contains(t, plan.Events[0].Note, `node "n0": its configuration has 1200000 bytes; want at most 1048576, as in a ConfigMap`)
 }
 
 func TestAClusterOfManyNodes(t *testing.T) {

@@ -37,7 +37,7 @@ func (d *description) resolve(cluster string) []Node {
 		}
 		first[n.Name] = i
 		groups := d.appGroupsOf(at, n)
-		if !sizes.add(d, at, n, groups) {
+		if !sizes.add(d, n, groups) {
 			break // a node costs as much as its groups are large, also one that is only checked
 		}
 		nodes = append(nodes, d.resolveNode(at, cluster, n, groups))

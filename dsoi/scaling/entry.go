@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
@@ -142,8 +143,30 @@ func sourceOf(spec *v1beta1.ScalingSpec, own *v1beta1.Source) (*v1beta1.Source, 
 	if err := checkURL(where); err != nil {
 		return nil, err
 	}
+	if err := checkSecrets(access); err != nil {
+		return nil, err
+	}
 	_, err := timeoutOf(access)
 	return own, err
+}
+
+// checkSecrets refuses names that no Secret can have. The API server's error for one would look like a failure of the API server, and
+// fail the pass of all entries again and again.
+func checkSecrets(a *v1beta1.HTTPAccess) error {
+	if err := checkSecret("secretRef", a.SecretRef); err != nil || a.TLS == nil {
+		return err
+	}
+	return checkSecret("tls.secretRef", a.TLS.SecretRef)
+}
+
+func checkSecret(field string, ref *v1beta1.SecretName) error {
+	if ref == nil {
+		return nil
+	}
+	if errs := validation.IsDNS1123Subdomain(ref.Name); len(errs) > 0 {
+		return fmt.Errorf("source: %s.name is %q; want the name of a Secret: %s", field, ref.Name, errs[0])
+	}
+	return nil
 }
 
 // readStorage checks what an entry says about volumes.

@@ -179,8 +179,8 @@ func (s *senses) askEach(ctx context.Context, all map[about]asked, number func(a
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if errors.Is(err, errInCluster) {
-				failed = errors.Join(failed, err)
+			if failed == nil && errors.Is(err, errInCluster) { // one of them is enough: the pass is tried again
+				failed = err
 			}
 			readings[what] = reading{value, err}
 		})

@@ -136,6 +136,7 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 		return because(ReasonInvalidSpec, "%s", err)
 	}
 	if other := p.external.rivals[about{entry: e.Name}]; other != "" {
+		is.Value, is.Replicas, is.LastScaleTime = "", nil, nil // the older one changes the number: a record would undo that when it is gone
 		return because(ReasonConflict, "%s is older and scales this node already; take the entry out of one of them", other)
 	}
 	target, err := p.target(e.Name)
@@ -152,8 +153,9 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 		return nil // the spec has changed since the sources were asked
 	}
 	if read.err != nil {
-		if is.Replicas != nil {
-			p.follow(e.Name, target, rule.clamp(*is.Replicas), boundsOf(&rule), is)
+		decided := ptr.Deref(is.Replicas, replicasOf(target))
+		if next := rule.clamp(decided); is.Replicas != nil || next != decided { // bounds hold also before the first decision
+			p.follow(e.Name, target, next, boundsOf(&rule), is)
 		}
 		return because(ReasonSourceFailed, "%s", read.err)
 	}

@@ -150,6 +150,14 @@ func TestADecisionIsCarriedOutWithoutItsSource(t *testing.T) {
 	assert.Equal(t, ReasonSourceFailed, s.ready().Reason)
 }
 
+// Bounds hold without a number, also if there never was one.
+func TestBoundsHoldBeforeTheFirstDecision(t *testing.T) {
+	s := perform(t, aScaling(byURL("storage", newSource(t, "it's complicated").url)), aSet("storage", 7))
+	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.passes(0))
+	assert.EqualValues(t, 5, s.replicas("kv-storage"))
+	assert.Equal(t, ReasonSourceFailed, s.ready().Reason)
+}
+
 func TestByAResource(t *testing.T) {
 	entry := v1beta1.NodeScaling{Name: "storage", Spec: &v1beta1.ReplicaScaling{
 		Min: ptr.To[int32](2), Max: ptr.To[int32](7), Threshold: "80", CoolDown: "90s", Source: &v1beta1.Source{Resource: "memory"},
@@ -217,6 +225,35 @@ func TestTwoScalingsOfOneNode(t *testing.T) {
 	assert.Contains(t, s.ready().Message, "older is older and scales this node already")
 	require.NoError(t, s.world.Delete(t.Context(), older))
 	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.passes(20*time.Second))
+}
+
+// What a Scaling decided before an older one scaled the node says nothing about the pods that it finds afterwards.
+func TestAConflictEndsWithTheReplicasThatExist(t *testing.T) {
+	src := newSource(t, "50")
+	older := aScaling(byURL("storage", src.url))
+	older.Name, older.Spec.Cluster, older.Spec.Autoscaling[0].Spec.Enable = "older", "kv", new(false)
+	older.CreationTimestamp = metav1.NewTime(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	newer := aScaling(byURL("storage", src.url))
+	newer.CreationTimestamp = metav1.NewTime(time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC))
+	s := perform(t, older, newer, aSet("storage", 2))
+	assert.Empty(t, s.passes(0))
+	require.EqualValues(t, 2, *s.scaling().Status.Nodes[0].Replicas)
+	older = read(s, older, "older")
+	older.Spec.Autoscaling[0].Spec.Enable = nil
+	require.NoError(t, s.world.Update(t.Context(), older))
+	assert.Empty(t, s.passes(15*time.Second))
+	require.Equal(t, ReasonConflict, s.ready().Reason)
+	status := s.scaling().Status.Nodes[0]
+	assert.Empty(t, status.Value)
+	assert.Nil(t, status.Replicas)
+	assert.Nil(t, status.LastScaleTime)
+
+	set := read(s, &appsv1.StatefulSet{}, "kv-storage")
+	set.Spec.Replicas = ptr.To[int32](4) // by the older one
+	require.NoError(t, s.world.Update(t.Context(), set))
+	require.NoError(t, s.world.Delete(t.Context(), older))
+	assert.Empty(t, s.passes(15*time.Second))
+	assert.EqualValues(t, 4, s.replicas("kv-storage"))
 }
 
 // An older Scaling holds what it scales of a node, and nothing else of it.
@@ -293,6 +330,41 @@ func TestVolumesGrow(t *testing.T) {
 	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
 }
 
+// The claims of a node that is created again have the size in the spec, not that to which others had grown.
+func TestTheSizeOfClaimsThatAreGoneIsForgotten(t *testing.T) {
+	src := newSource(t, "90")
+	s := perform(t, aScaling(growing(src.url)), aSet("storage", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+	s.passes(0)
+	require.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+	src.answer.Store("10")
+	require.NoError(t, s.world.Delete(t.Context(), aClaim("data-kv-storage-0", "1Gi", "fast")))
+	s.passes(15 * time.Second)
+	require.Equal(t, ReasonTargetNotFound, s.ready().Reason)
+	assert.Empty(t, s.scaling().Status.Nodes[0].Storage[0].Size)
+	again := aClaim("data-kv-storage-0", "1Gi", "fast")
+	require.NoError(t, s.world.Create(t.Context(), again))
+	again.Status.Phase = corev1.ClaimBound
+	require.NoError(t, s.world.Status().Update(t.Context(), again))
+	assert.Empty(t, s.passes(15*time.Second))
+	assert.Equal(t, "1Gi", s.size("data-kv-storage-0"))
+}
+
+// A max that is lowered after a decision also limits the claims of pods that come later.
+func TestNoClaimGrowsBeyondALoweredMax(t *testing.T) {
+	src := newSource(t, "90")
+	s := perform(t, aScaling(growing(src.url)), aSet("storage", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"))
+	s.passes(0)
+	require.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling[0].Storage[0].Max = "1200Mi" })
+	late := aClaim("data-kv-storage-1", "1Gi", "fast")
+	require.NoError(t, s.world.Create(t.Context(), late))
+	late.Status.Phase = corev1.ClaimBound
+	require.NoError(t, s.world.Status().Update(t.Context(), late))
+	assert.Len(t, s.passes(0), 1)
+	assert.Equal(t, "1200Mi", s.size("data-kv-storage-1"))
+	assert.Equal(t, "1536Mi", s.size("data-kv-storage-0"))
+}
+
 func TestVolumesThatCannotGrow(t *testing.T) {
 	for name, class := range map[string]client.Object{"not allowed": aClass("slow", false), "gone": aClass("another", true)} {
 		t.Run(name, func(t *testing.T) {
@@ -360,6 +432,17 @@ func TestMistakesInEntriesAreNamed(t *testing.T) {
 		"a url of a file":     {func(e *v1beta1.NodeScaling) { e.Spec.Source.External.URL = "file:///etc/passwd" }, `the url begins with "file"`},
 		"a url with a user":   {func(e *v1beta1.NodeScaling) { e.Spec.Source.External.URL = "http://u:hush@h" }, "put it into a Secret"},
 		"too long a timeout":  {func(e *v1beta1.NodeScaling) { e.Spec.Source.External.Timeout = "1h" }, "timeout is 1h0m0s; want more than 0 and at most 30s"},
+		"a path as a Secret": {func(e *v1beta1.NodeScaling) {
+			e.Spec.Source.External.SecretRef = &v1beta1.SecretName{Name: "../auth"}
+		}, `source: secretRef.name is "../auth"; want the name of a Secret: a lowercase RFC 1123 subdomain`},
+		"a Secret of authorities without a name": {func(e *v1beta1.NodeScaling) {
+			e.Spec.Source.External.TLS = &v1beta1.TLS{SecretRef: &v1beta1.SecretName{}}
+		}, `source: tls.secretRef.name is ""; want the name of a Secret`},
+		"a Secret of Prometheus": {func(e *v1beta1.NodeScaling) {
+			e.Spec.Source = &v1beta1.Source{Prometheus: &v1beta1.PrometheusSource{URL: "http://h", Query: "q", HTTPAccess: v1beta1.HTTPAccess{
+				SecretRef: &v1beta1.SecretName{Name: "Auth"},
+			}}}
+		}, `source: secretRef.name is "Auth"`},
 		"no query": {func(e *v1beta1.NodeScaling) {
 			e.Spec.Source = &v1beta1.Source{Prometheus: &v1beta1.PrometheusSource{URL: "http://h"}}
 		}, "query is empty"},

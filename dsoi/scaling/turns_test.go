@@ -2,6 +2,7 @@ package scaling
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -109,4 +110,18 @@ func TestWhatAllEndpointsOfAnObjectTakeIsBounded(t *testing.T) {
 		}
 		assert.Greater(t, failed, 50)
 	})
+}
+
+// Sources whose Secrets the API server doesn't return fail for one cause, and are reported once: the text of nested errors takes memory
+// by the square of their number.
+func TestManySourcesThatFailInTheClusterAreOneError(t *testing.T) {
+	all := map[about]asked{}
+	for i := range 1000 {
+		all[about{entry: fmt.Sprint(i)}] = asked{source: &v1beta1.Source{}}
+	}
+	_, err := (&senses{}).askEach(t.Context(), all, func(asked) (float64, error) {
+		return 0, fmt.Errorf("%w: Secret auth: %w", errInCluster, io.ErrUnexpectedEOF)
+	})
+	require.ErrorIs(t, err, errInCluster)
+	assert.Equal(t, "read from the API server: Secret auth: unexpected EOF", err.Error())
 }

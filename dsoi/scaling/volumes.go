@@ -40,9 +40,11 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 	}
 	claims := p.external.claims[what]
 	if len(claims) == 0 {
+		// New claims start from the size in the cluster's spec, not from that to which former ones had grown.
+		*s = v1beta1.StorageScalingStatus{Name: s.Name}
 		return because(ReasonTargetNotFound, "the node %q has no claims of it", entry)
 	}
-	p.carryOut(claims, s)
+	p.carryOut(claims, rule.max, s)
 	read, ok := p.external.readings[what]
 	switch {
 	case !ok:
@@ -72,14 +74,18 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 	return nil
 }
 
-// carryOut lets claims ask for what was decided before, if they ask for less: also those of pods that came later.
-func (p *planner) carryOut(claims []*corev1.PersistentVolumeClaim, s *v1beta1.StorageScalingStatus) {
+// carryOut lets claims request the size that was decided before, at most limit, if they request less: also those of pods that came
+// later. The max in the spec may have been lowered since the decision.
+func (p *planner) carryOut(claims []*corev1.PersistentVolumeClaim, limit resource.Quantity, s *v1beta1.StorageScalingStatus) {
 	if s.Size == "" {
 		return
 	}
 	size, err := s.Size.Parse()
 	if err != nil {
 		return // someone has edited the status: it is decided anew
+	}
+	if size.Cmp(limit) > 0 {
+		size = limit
 	}
 	for _, c := range claims {
 		has := c.Spec.Resources.Requests[corev1.ResourceStorage]
