@@ -57,7 +57,7 @@ func waitsForTurn(p *pass) *ChildStatus {
 func (r *reconciler[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner T) (reconcile.Result, error) {
 	t := p.result.turn
 	p.err = r.engine.writeChangedStatus(ctx, owner, withConditions(owner, func(conditions *[]metav1.Condition) {
-		status.RemoveReport(conditions) // of a pass without a plan: this one has a valid one
+		status.RemoveUnplanned(conditions)
 		t.Mark.Set(conditions, owner.GetGeneration(), r.now())
 	}))
 	if p.err != nil {

@@ -54,22 +54,29 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 }
 
 // start runs the manager until ctx ends. A manager whose caches never get filled, because a role is missing, doesn't stop: in
-// controller-runtime v0.25 runnableGroup.Start waits for the caches in a loop that the end of ctx only makes spin. Nothing has been begun
-// by then, so that it can be left behind.
+// controller-runtime v0.25 runnableGroup.Start waits for the caches in a loop that the end of ctx only makes spin. No pass has begun by
+// then, so that it can be left behind.
 func start(ctx context.Context, mgr manager.Manager) error {
-	ended := make(chan error, 1)
+	filled, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		if mgr.GetCache().WaitForCacheSync(ctx) {
+			close(filled)
+		}
+	}()
 	go func() { ended <- mgr.Start(ctx) }()
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	soon, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if !mgr.GetCache().WaitForCacheSync(soon) {
+	select {
+	case err := <-ended:
+		return err
+	case <-filled:
+		return <-ended
+	case <-time.After(time.Second):
 		return nil
 	}
-	return <-ended
 }
 
 func namespacesFlag(flags *flag.FlagSet) *string {

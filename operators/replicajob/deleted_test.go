@@ -36,7 +36,9 @@ func TestAPodThatEndsBecauseItIsDeletedHasNotSucceeded(t *testing.T) {
 // A node whose clock is ahead delays no restart.
 func TestAClockThatIsAheadDelaysNothing(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	f := &failure{replica: &replica{pod: &corev1.Pod{}}, how: outcome.PodFailure{Ended: new(metav1.NewTime(now.Add(time.Hour)))}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now)}}
+	f := &failure{replica: &replica{pod: pod}, how: outcome.PodFailure{Ended: new(metav1.NewTime(now.Add(time.Hour)))}}
 	assert.Zero(t, f.left(0, now))
 	assert.Equal(t, restartDelay(3), f.left(3, now))
+	assert.Zero(t, f.left(3, now.Add(restartDelay(3))))
 }

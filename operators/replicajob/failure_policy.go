@@ -121,15 +121,14 @@ func (f *failure) restartsJob() bool {
 }
 
 // left returns the time until the pod may be recreated. A pod whose end isn't known has never run, or for long enough: the delay
-// counts from its creation, so that pods that fail at once don't follow one another without a pause. The clock of the pod's node may be
-// ahead: that makes no delay longer.
+// counts from its creation, so that pods that fail at once don't follow one another without a pause. So it does if the clock of the pod's
+// node is ahead.
 func (f *failure) left(restarts int32, now time.Time) time.Duration {
 	since := f.pod.CreationTimestamp
-	if f.how.Ended != nil {
+	if f.how.Ended != nil && !f.how.Ended.After(now) {
 		since = *f.how.Ended
 	}
-	delay := restartDelay(restarts)
-	return min(delay, max(0, since.Add(delay).Sub(now)))
+	return max(0, since.Add(restartDelay(restarts)).Sub(now))
 }
 
 // String says which replica failed and how, in one line.

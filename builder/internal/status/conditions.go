@@ -49,9 +49,12 @@ var failures = []string{
 	events.ReasonObservationFailed,
 }
 
+// unplanned are those of them that a valid plan disproves.
+var unplanned = []string{events.ReasonInvalidPlan, events.ReasonQuarantined, events.ReasonObservationFailed}
+
 // Report overrides Ready, and Stalled if the failure is terminal. An earlier report of Stalled is removed.
 func (f Failure) Report(conditions *[]metav1.Condition, before []metav1.Condition, generation int64, now time.Time) {
-	remove(conditions, events.ConditionStalled)
+	remove(conditions, events.ConditionStalled, failures)
 	Override(conditions, before, Condition(events.ConditionReady, false, f.Reason, f.Message, generation, now))
 	if f.Terminal {
 		Override(conditions, before, Condition(events.ConditionStalled, true, f.Reason, f.Message, generation, now))
@@ -60,17 +63,21 @@ func (f Failure) Report(conditions *[]metav1.Condition, before []metav1.Conditio
 
 // RemoveReport removes the conditions that an earlier pass has reported and the plan has left unchanged.
 func RemoveReport(conditions *[]metav1.Condition) {
-	remove(conditions, events.ConditionStalled)
-	remove(conditions, events.ConditionReady)
+	remove(conditions, events.ConditionStalled, failures)
+	remove(conditions, events.ConditionReady, failures)
 }
 
-func remove(conditions *[]metav1.Condition, kind string) {
-	if isReport(meta.FindStatusCondition(*conditions, kind)) {
+// RemoveUnplanned removes the conditions of an earlier pass that had no valid plan. What it reported of children stays.
+func RemoveUnplanned(conditions *[]metav1.Condition) {
+	remove(conditions, events.ConditionStalled, unplanned)
+	remove(conditions, events.ConditionReady, unplanned)
+}
+
+func remove(conditions *[]metav1.Condition, kind string, reasons []string) {
+	if c := meta.FindStatusCondition(*conditions, kind); c != nil && slices.Contains(reasons, c.Reason) {
 		meta.RemoveStatusCondition(conditions, kind)
 	}
 }
-
-func isReport(c *metav1.Condition) bool { return c != nil && slices.Contains(failures, c.Reason) }
 
 // Condition returns a condition, whose status has changed now if it has.
 func Condition(kind string, is bool, reason, message string, generation int64, now time.Time) metav1.Condition {

@@ -51,4 +51,12 @@ func TestAReportReplacesThePlansConditionAndGoes(t *testing.T) {
 	conditions = planned()
 	RemoveReport(&conditions)
 	assert.Len(t, conditions, 1, "the plan's own stay")
+
+	failure.Report(&conditions, nil, 1, now)
+	RemoveUnplanned(&conditions)
+	assert.Len(t, conditions, 1, "what is wrong with a child stays")
+	failure.Reason = events.ReasonQuarantined
+	failure.Report(&conditions, nil, 1, now)
+	RemoveUnplanned(&conditions)
+	assert.Empty(t, conditions)
 }

@@ -247,9 +247,10 @@ func TestACrashWithoutAProbe(t *testing.T) {
 	})
 	w.Eventually("the upgrade to halt", func() bool { return w.demo().Status.Phase == v1beta1.ClusterHalted })
 	stalled := meta.FindStatusCondition(w.demo().Status.Conditions, events.ConditionStalled)
-	assert.Contains(t, stalled.Message, "node storage: pod demo-storage-1: container storage: CrashLoopBackOff, last exit code 3")
+	assert.Regexp(t, "node storage: pod demo-storage-[01]: container storage: CrashLoopBackOff, last exit code 3", stalled.Message)
 	assert.Equal(t, "idle:v1", read(w, &appsv1.Deployment{}, "demo-gateway").Spec.Template.Spec.Containers[0].Image)
-	assert.Equal(t, "idle:v1", read(w, &corev1.Pod{}, "demo-storage-0").Spec.Containers[0].Image)
+	// It leaves the other pod time to crash, if the machine has time for that: on a busy one both may be changed.
+	assert.Equal(t, int32(5), read(w, &appsv1.StatefulSet{}, "demo-storage").Spec.MinReadySeconds)
 }
 
 func (w *world) pods(kind string) []corev1.Pod {

@@ -15,11 +15,11 @@ func (r reach) has(h *Holder) bool {
 // isInfeasible reports whether a job wouldn't fit even if all holders within its reach were gone. Most jobs of a full queue need no search
 // among the holders then: they are counted once for all jobs of a priority.
 func (rd *round) isInfeasible(job *Job) bool {
-	u := rd.afterEvicting(job, job.Setup)
-	if !u.borrows(job.Setup, job.Needs) {
-		u = rd.afterEvicting(job, allSetups) // it may take back what is lent
+	within := allSetups // it may take back what is lent, if it doesn't borrow itself once its own setup's are gone
+	if rd.after.borrows(job.Setup, job.Needs) && rd.afterEvicting(job, job.Setup).borrows(job.Setup, job.Needs) {
+		within = job.Setup
 	}
-	fits, _ := u.fits(job.Setup, job.Needs)
+	fits, _ := rd.afterEvicting(job, within).fits(job.Setup, job.Needs)
 	return !fits
 }
 
