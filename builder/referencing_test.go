@@ -7,12 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 )
 
 const ownerAnnotation = "example.com/owner"
@@ -100,3 +104,24 @@ func untyped() client.Object {
 }
 
 func nothing(*appsv1.Deployment, builder.View) ownerPlan { return ownerPlan{} }
+
+// A function that panics over an owner's spec is reported on the owner, and tried again when that changes.
+func TestAPanicOfTheNamesIsReported(t *testing.T) {
+	f := newFleet(t, "a")
+	ours := f.server.Client("ours")
+	op := builder.NewOperator[*v1alpha1.JobFlow](nil, "names").
+		Watches(&corev1.ConfigMap{}, builder.ReferencedBy(func(*v1alpha1.JobFlow) []string { panic("no name") })).
+		Plan(func(*v1alpha1.JobFlow, builder.View) builder.Plan[*v1alpha1.JobFlow] {
+			return builder.Plan[*v1alpha1.JobFlow]{Report: true}
+		})
+	r, err := buildertest.NewReconciler(op, ours, ours.Now)
+	require.NoError(t, err)
+	for range 2 {
+		_, err = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key("a")})
+		require.ErrorIs(t, err, reconcile.TerminalError(nil))
+		require.ErrorIs(t, err, builder.ErrMisuse)
+	}
+	require.Len(t, ours.Events(), 1)
+	assert.Contains(t, ours.Events()[0].Note, "panicked: no name")
+	assert.Equal(t, events.ReasonInvalidPlan, meta.FindStatusCondition(f.flow("a").Status.Conditions, events.ConditionReady).Reason)
+}
