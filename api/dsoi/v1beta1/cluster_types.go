@@ -34,8 +34,8 @@ type ClusterSpec struct {
 
 	// AppConfigGroup are the application's own configurations; a node names those that it has. A list of named groups,
 	// or a map from name to group. Fields of a group: name, scope, nodeType, data, files, commonRuntimeProperties,
-	// runtimeProperties, overrideProperties; and the additional fields of the application's operator. The groups of a node, with
-	// the external dependencies, have at most 1 MiB together, as a ConfigMap, and those of all nodes 16 MiB.
+	// runtimeProperties, overrideProperties; and the additional fields of the application's operator. The ConfigMap that
+	// becomes of a node's groups and the external dependencies has at most 1 MiB, and the groups of all nodes have at most 16 MiB together.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields
