@@ -67,6 +67,9 @@ type Turns struct {
 	owners int                                 // when the roll-out was opened
 	todo   map[types.NamespacedName]*candidate // the owners that may need a turn, or are in it
 	inTurn map[types.NamespacedName]struct{}   // those in their turn
+	// settled are those that need no turn of this build any more. If the record must be read again, they aren't todo again: nothing causes
+	// another pass of them.
+	settled map[types.NamespacedName]struct{}
 }
 
 // candidate is an owner that may need a turn.
@@ -80,7 +83,7 @@ type candidate struct {
 
 // New returns the turns of an operator's owners.
 func New(s Settings, o Operator) *Turns {
-	return &Turns{Settings: s, operator: o}
+	return &Turns{Settings: s, operator: o, settled: map[types.NamespacedName]struct{}{}}
 }
 
 // open reads the owners and the record, once, and begins a roll-out if the record is of another build. It must be called before the
@@ -91,6 +94,10 @@ func (t *Turns) open(ctx context.Context) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.openLocked(ctx)
+}
+
+func (t *Turns) openLocked(ctx context.Context) error {
 	if t.opened {
 		return nil
 	}
@@ -121,8 +128,16 @@ func (t *Turns) open(ctx context.Context) error {
 		}
 	}
 	t.record, t.found, t.readAt, t.opened = *record, found, now, true
-	t.complete.Store(record.State == Complete)
+	if record.State == Complete {
+		t.end()
+	}
 	return nil
+}
+
+// end holds nothing any more, and remembers nothing.
+func (t *Turns) end() {
+	t.todo, t.inTurn, t.settled = nil, nil, nil
+	t.complete.Store(true)
 }
 
 // list reads the owners that may need a turn.
@@ -139,6 +154,9 @@ func (t *Turns) list(ctx context.Context, id string) error {
 			continue
 		}
 		key := client.ObjectKeyFromObject(owner)
+		if _, is := t.settled[key]; is {
+			continue
+		}
 		t.todo[key] = &candidate{uid: owner.GetUID(), generation: owner.GetGeneration(), first: isCanary(owner) || mark.IsInTurn()}
 		if mark.IsInTurn() {
 			t.inTurn[key] = struct{}{}
@@ -300,15 +318,23 @@ func (t *Turns) remove(ctx context.Context, key types.NamespacedName, evenInTurn
 	}
 	delete(t.inTurn, key)
 	delete(t.todo, key)
+	t.settled[key] = struct{}{}
 	if len(t.todo) > 0 {
 		return nil
+	}
+	// A user may have decided since the record was read: only owners that wait read it.
+	t.readAt = time.Time{}
+	if err := t.refresh(ctx); err != nil {
+		return err
+	}
+	if !t.opened { // a roll-out that nobody has to wait for
+		return t.openLocked(ctx)
 	}
 	record := t.record
 	record.State = Complete
 	if err := t.writeRecord(ctx, record, t.found); err != nil {
-		t.opened = false // read it again
 		return err
 	}
-	t.complete.Store(true)
+	t.end()
 	return nil
 }
