@@ -2,14 +2,11 @@ package monitoring
 
 import (
 	"encoding/json"
-	"log/slog"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -69,12 +66,7 @@ func known(t *testing.T, query string) {
 }
 
 func TestAlertRules(t *testing.T) {
-	text, err := os.ReadFile(dir + "alerts.yaml")
-	require.NoError(t, err)
-	groups, problems := rulefmt.Parse(text, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.Default())
-	require.Empty(t, problems)
-	require.NotEmpty(t, groups.Groups)
-	for _, rule := range groups.Groups[0].Rules {
+	for _, rule := range rules(t) {
 		known(t, rule.Expr)
 		assert.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
 		assert.Contains(t, []string{"warning", "critical"}, rule.Labels["severity"], rule.Alert)
