@@ -32,7 +32,8 @@ func managerArgs(t *testing.T, namespace string) []string {
 		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect-namespace", namespace}
 }
 
-// A manager that is killed in the middle of a flow, and started again, ends the flow as if nothing had happened.
+// A manager that is killed in the middle of a flow, and started again, ends the flow as if nothing had happened. One that is stopped
+// releases its lease, and logs no error.
 func TestKilledManagerEndsTheFlowTheSame(t *testing.T) {
 	testcluster.InstallCRDs(t, "config/crd")
 	c, namespace := testcluster.Client(t, v1alpha1.AddToScheme), testcluster.Namespace(t)
@@ -50,11 +51,13 @@ func TestKilledManagerEndsTheFlowTheSame(t *testing.T) {
 	first.Kill()
 
 	// The new manager takes over when the dead one's lease has run out, by default 15 s after its last renewal.
-	binary.Start(t, managerArgs(t, namespace)...)
+	second := binary.Start(t, managerArgs(t, namespace)...)
 	waitFor(t, c, flow, "the flow succeeds", func() bool { return flow.Status.State == v1alpha1.StateSucceed })
 
 	assert.Equal(t, map[string]int{"killed-a": 1, "killed-b": 1, "killed-c": 1, "killed-d": 1, "killed-e": 1},
 		created.ByName(), "each Job was created once")
+	second.Stop()
+	assert.NotContains(t, second.Log.String(), "level=ERROR")
 }
 
 func stateOf(flow *v1alpha1.JobFlow, name string) v1alpha1.FlowState {

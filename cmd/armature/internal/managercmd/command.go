@@ -4,15 +4,12 @@ package managercmd
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	toolscache "k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/release"
@@ -88,10 +85,7 @@ It needs the CRDs of its own version or a newer one: armature install`,
 			}
 			handler := limitLines(lines)
 			defer handler.flush()
-			logger := logr.FromSlogHandler(handler)
-			ctrl.SetLogger(logger)
-			klog.SetSlogLogger(slog.New(handler))
-			slog.SetDefault(slog.New(handler)) // and what net/http says by package log, of handshakes that fail
+			logger := logTo(handler)
 			return logged(o.listening(run(cmd.Context(), o, logger)), o.logFormat, logger)
 		},
 	}

@@ -1,10 +1,36 @@
 package managercmd
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
+
+// logTo makes a handler that of all packages' logs.
+func logTo(h slog.Handler) logr.Logger {
+	logger := logr.FromSlogHandler(h)
+	ctrl.SetLogger(logger)
+	klog.SetSlogLogger(slog.New(h))
+	slog.SetDefault(slog.New(h))
+	log.SetOutput(packageLog{slog.New(h)})
+	return logger
+}
+
+// packageLog is where package log writes to. There net/http reports clients: those whose handshakes fail, for example. Anyone who reaches
+// a port can cause such lines, each with a port of its own. With the text in an attribute they are lines of one sort, of which few are
+// logged.
+type packageLog struct{ *slog.Logger }
+
+func (l packageLog) Write(line []byte) (int, error) {
+	l.Warn("a server reports a problem with a client", "line", string(bytes.TrimSpace(line)))
+	return len(line), nil
+}
 
 // logHandler returns where the manager logs to.
 func logHandler(w io.Writer, format, level string) (slog.Handler, error) {

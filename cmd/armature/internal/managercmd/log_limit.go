@@ -67,6 +67,12 @@ func (l *lineLimit) WithGroup(name string) slog.Handler {
 }
 
 func (l *lineLimit) Handle(ctx context.Context, r slog.Record) error {
+	if isRelease(r) {
+		r.Level = slog.LevelDebug
+		if !l.Enabled(ctx, r.Level) {
+			return nil
+		}
+	}
 	if r.Level < slog.LevelWarn {
 		return l.Handler.Handle(ctx, r)
 	}
@@ -80,6 +86,20 @@ func (l *lineLimit) Handle(ctx context.Context, r slog.Record) error {
 		return nil
 	}
 	return l.Handler.Handle(ctx, r)
+}
+
+// isRelease reports whether a record is the error that controller-runtime logs whenever a manager that stops releases its lease. Nobody
+// has lost it then. A lease that is lost ends the manager, with the error as its reason.
+func isRelease(r slog.Record) bool {
+	is := false
+	if r.Message == "error received after stop sequence was engaged" {
+		r.Attrs(func(a slog.Attr) bool {
+			err, isError := a.Value.Any().(error)
+			is = isError && err.Error() == "leader election lost"
+			return !is
+		})
+	}
+	return is
 }
 
 // note adds an attribute that distinguishes sorts.

@@ -3,6 +3,7 @@ package managercmd
 import (
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"strings"
 	"sync"
@@ -114,4 +115,31 @@ func TestLineSortsAreBounded(t *testing.T) {
 		limit.flush()
 		assert.Empty(t, limit.counts.lines)
 	})
+}
+
+// Each failed handshake is a line of package log with the client's port: they are of one sort.
+func TestLinesAboutClientsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		logger, lines, flush := limitedLog(t)
+		server := log.New(packageLog{slog.New(logr.ToSlogHandler(logger))}, "", 0)
+		for port := range 5000 {
+			server.Printf("http: TLS handshake error from 10.0.0.1:%d: EOF", port)
+		}
+		logged := lines()
+		require.Len(t, logged, linesAtOnce)
+		assert.Contains(t, logged[0], `level=WARN msg="a server reports a problem with a client" line="http: TLS handshake error from 10.0.0.1:0: EOF"`)
+		flush()
+		assert.Contains(t, lines()[0], "lines=4990")
+	})
+}
+
+// A manager that stops releases its lease, which is no error. One that loses it says so.
+func TestAReleasedLeaseIsNoError(t *testing.T) {
+	logger, lines, _ := limitedLog(t)
+	lost := errors.New("leader election lost")
+	logger.Error(lost, "error received after stop sequence was engaged")
+	assert.Equal(t, []string{""}, lines())
+	logger.Error(errors.New("x"), "error received after stop sequence was engaged")
+	logger.Error(lost, "cannot go on")
+	assert.Len(t, lines(), 2)
 }
