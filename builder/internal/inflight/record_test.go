@@ -77,6 +77,24 @@ func TestPassesOfAKilledProcessArePutOff(t *testing.T) {
 	assert.Equal(t, &Hold{Until: m.at.Add(time.Minute), Ends: 2, Last: m.at}, m.held(third, "bad"))
 }
 
+// Processes that end over ever other owners leave a file of a bounded size: a full volume would end the next process, too.
+func TestSuspectsAreBounded(t *testing.T) {
+	m := newMachine(t)
+	for start := range 20 {
+		r := m.start()
+		for n := range 48 {
+			m.begin(r, fmt.Sprint(strings.Repeat("x", 230), start, "-", n))
+		}
+		m.at = m.at.Add(time.Second)
+	}
+	last := m.start()
+	m.held(last, fmt.Sprint(strings.Repeat("x", 230), "19-0"))
+	m.begin(last, fmt.Sprint(strings.Repeat("x", 230), "0-0"))
+	info, err := os.Stat(filepath.Join(m.dir, suspectsFile))
+	require.NoError(t, err)
+	assert.Less(t, info.Size(), int64(512<<10), "two of them are in a volume of 1 MiB")
+}
+
 func TestDelaysGrow(t *testing.T) {
 	m := newMachine(t)
 	var delays []time.Duration

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -80,7 +82,19 @@ func (r *Record) suspect(left []Pass) {
 		}
 		s.Ends, s.Last, s.Cleared = s.Ends+1, now, false
 	}
+	r.forgetOldest()
 }
+
+// forgetOldest keeps the file small enough for a small volume, whatever the number of processes that end over ever other owners.
+func (r *Record) forgetOldest() {
+	all := slices.SortedFunc(maps.Values(r.suspects), func(a, b *suspect) int { return b.Last.Compare(a.Last) })
+	for _, s := range all[min(maxSuspects, len(all)):] {
+		delete(r.suspects, s.Pass)
+	}
+}
+
+// maxSuspects is the maximum number of suspects. Their file, and the one that replaces it, have at most 500 bytes for each.
+const maxSuspects = 500
 
 // readSuspects reads the suspects of earlier processes. It ignores an unreadable file, because the process must start all the same.
 func (r *Record) readSuspects() error {
