@@ -130,6 +130,7 @@ WebApp default/a (waits for its turn)
 | owner | change | disrupts | fields |
 |---|---|---|---|
 | WebApp default/a (waits for its turn) | delete ConfigMap default/gone | deleted |  |
+| WebApp default/a (waits for its turn) | later Deployment.apps default/p |  |  |
 | WebApp default/a | problem |  | one\|two |
 | WebApp default/a | problem |  | in it: three |
 `, markdown.String())

@@ -113,6 +113,9 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		for _, what := range o.Effects {
 			row(&b, o.title()+o.remark(), what, "", "")
 		}
+		for _, key := range o.Later {
+			row(&b, o.title()+o.remark(), "later "+key, "", "")
+		}
 		for _, p := range o.Problems {
 			row(&b, o.title(), "problem", "", p)
 		}

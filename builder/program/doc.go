@@ -10,6 +10,8 @@
 //	backup preview     show what this version would change in the cluster, and write nothing: see package preview
 //	backup role        write the role of the operators, from their declarations: see package rbac
 //
+// Each command prints its flags with -h. An operator runs one pass at a time, unless its controller.Options say otherwise.
+//
 // Users pause an object by its annotation armature.dev/paused. With the flag --rollout-max-owners a new version of the program disrupts
 // existing objects in turns (package release), with --undo users can take a disruptive change back (package undo), and with --record-bytes
 // the program records its passes (package record). The commands of armature (pause, rollout, undo, record) control them. The program needs

@@ -48,6 +48,15 @@ func TestOutputOfTheREADME(t *testing.T) {
 	assert.EqualError(t, err, "the directory backup exists and isn't empty; give another name, or remove it")
 }
 
+// A project that builds with a source tree names it by its path, which its CI and the build of its image don't have.
+func TestAProjectOfASourceTreeSaysSo(t *testing.T) {
+	root, err := filepath.Abs("../../../..")
+	require.NoError(t, err)
+	out, err := run(t, t.TempDir(), "exit 0", append(backup, "--armature-dir", root)...)
+	require.NoError(t, err)
+	assert.Contains(t, out, "it builds with the source tree "+root+", so only on this machine; for others: armature upgrade-project")
+}
+
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	_, err := run(t, dir, "exit 0", "backup", "--kind", "backup")
