@@ -113,7 +113,7 @@ GOGC ?= 400
 $(TESTS): export GOGC := $(GOGC)
 suite-unit suite-race: export GOGC := 800
 
-# Tests that run bin/armature need not build it: it is there.
+# Tests that run bin/armature don't build it: it is there.
 suite-operators suite-integration suite-programs suite-bench test-long coverage: export ARMATURE_BIN := $(CURDIR)/bin/armature
 
 # WEBHOOK=1 runs the operators' suites with the validating webhook on.
@@ -139,7 +139,7 @@ test-devcluster: bin/devcluster bin/suites ## Run devcluster's own tests
 test-tools: released-tools bin/suites ## Run the tests of the tools that build what is released
 	+@$(call run_suites,gen image deploy monitoring suites purity)
 
-test-bench: build bin/suites ## Let each benchmark run once in a small size, without a look at the numbers
+test-bench: build bin/suites ## Let each benchmark run once in a small size, without checking the numbers
 	+@$(call run_suites,bench)
 
 # Suites run side by side. A suite with clusters runs one package at a time: four clusters at once take half as much again of the
@@ -217,7 +217,7 @@ test-long: build released-tools bin/suites ## Run what takes minutes by its natu
 coverage: build bin/suites ## Print which part of builder, operators and dsoi the tests run, by package; fail where it is too little
 	@hack/coverage.sh
 
-fuzz: ## Look for what a tenant could write that is read wrongly, what controls a terminal, and where builder judges otherwise than the API server; 30 s each
+fuzz: ## Search for input of a tenant that is read wrongly or controls a terminal, and for decisions of builder that differ from the API server's; 30 s each
 	@hack/fuzz.sh $(or $(FUZZTIME),30s)
 
 check: ## Look over what has changed since main: vet, lint and unit tests of these packages
@@ -232,7 +232,7 @@ lint: bin/purity ## Run golangci-lint in each module, and look for Plans that ar
 	@set -e; for module in $(filter-out tools/helm3 tools/apidiff,$(MODULES)); do echo "golangci-lint run in $$module"; \
 		(cd $$module && $(LINT) run --allow-parallel-runners --config=$(CURDIR)/.golangci.yml ./...); done
 
-generate: ## Write generated code, CRDs and the reference anew, and the chart's copies of what is in config
+generate: ## Write generated code, CRDs and the reference again, and the chart's copies of what is in config
 	go generate ./api/... ./examples/...
 	go -C examples/postgres generate ./...
 	go run -C tools/gen ./reference ../../config/crd ../../docs/reference

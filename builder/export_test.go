@@ -20,7 +20,7 @@ func NotReady(r Result) []ChildStatus { return r.notReady() }
 // RolloutFailure returns the child that stops a roll-out; nil if none does.
 func RolloutFailure(r Result) *ChildStatus { return r.rolloutFailure() }
 
-// Contested returns the children of a result that another writer changes again and again.
+// Contested returns the children of a result that another writer changes repeatedly.
 func Contested(r Result) []ChildStatus { return r.contested() }
 
 // SetConditions sets the standard conditions from a result, as Engine.ReportStatus does.

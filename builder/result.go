@@ -97,7 +97,7 @@ type ChildStatus struct {
 	//	events.ReasonWaitingForTurn    the owner, which Key identifies here, waits for its turn: see package release. Only Diff reports it
 	//	events.ReasonEffectPending     it is the journal of an external effect that is to be performed or undone: see package effects
 	//	events.ReasonEffectFailed      as before, and the performer has returned an error; the builder tries again
-	//	events.ReasonContested         another writer changes it again and again. The builder restores it with an exponential
+	//	events.ReasonContested         another writer changes it repeatedly. The builder restores it with an exponential
 	//	                               backoff from 1 second to 5 minutes, until the other writer stops for a while. The message
 	//	                               names the differing fields in the form that Ignore takes, the field managers that changed
 	//	                               them, the number of restorations in a row (3, 10, 30, 100, ... or more), and the action to take
@@ -136,7 +136,7 @@ func (r Result) notReady() []ChildStatus {
 // waiting returns the children that wait for a deletion.
 func (r Result) waiting() []ChildStatus { return r.pending(events.ReasonWaiting) }
 
-// contested returns the children that another writer changes again and again.
+// contested returns the children that another writer changes repeatedly.
 func (r Result) contested() []ChildStatus { return r.pending(events.ReasonContested) }
 
 // rolloutFailure returns the child that stops a roll-out; nil if none does.

@@ -96,7 +96,7 @@ const (
 	ConditionProgressing = "Progressing"
 	// ConditionStalled is True when nothing more happens until someone changes the spec or the cluster.
 	ConditionStalled = "Stalled"
-	// ConditionContested is True while another writer changes children again and again, and the builder restores them with an exponential
+	// ConditionContested is True while another writer changes children repeatedly, and the builder restores them with an exponential
 	// backoff. Its message names the fields, the field managers that changed them, and the action to take. It is set only then.
 	ConditionContested = "Contested"
 	// ConditionPaused is True while the annotation armature.dev/paused stops the operator's passes over the owner. The other conditions

@@ -42,7 +42,7 @@
 // # What a user sees
 //
 // Until all effects are done, Plan.Report sets Ready to False with the reason EffectPending, or EffectFailed and the performer's error. On
-// a terminating owner the builder sets these conditions in any case. Events tell of effects that were performed, failed, drifted or were
+// a terminating owner the builder sets these conditions in any case. Events report effects that were performed, failed, drifted or were
 // undone. A paused owner's effects are neither performed nor observed. A preview, and Operator.Diff, lists the effects that would be
 // performed or undone, and calls no performer.
 //

@@ -49,7 +49,7 @@ type Performer interface {
 	Undo(ctx context.Context, call Call) error
 }
 
-// Observer is a Performer that can tell whether the thing outside has the desired state.
+// Observer is a Performer that can observe whether the thing outside has the desired state.
 type Observer interface {
 	Performer
 	// Observe reports whether the thing outside has the state of the payload. If it hasn't, the builder calls Do again. The builder asks
@@ -109,7 +109,7 @@ type Status struct {
 	Payload json.RawMessage
 	// Result is what the last successful call of Do returned, also while a later payload is pending. Empty: nothing.
 	Result json.RawMessage
-	// Attempts, Error and RetryAt tell of the failed attempts for Payload: their number, the error of the last one, empty for none, and when
+	// Attempts, Error and RetryAt describe the failed attempts for Payload: their number, the error of the last one, empty for none, and when
 	// the next one begins.
 	Attempts int
 	Error    string

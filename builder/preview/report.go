@@ -17,7 +17,7 @@ import (
 
 // Report is what the operators would do. It is the answer of [Manager.Run], and is JSON.
 type Report struct {
-	// Owners is the number of owners that were looked at.
+	// Owners is the number of owners in the preview.
 	Owners int `json:"owners"`
 	// Unchanged is the number of owners whose next pass would write nothing.
 	Unchanged int `json:"unchanged"`

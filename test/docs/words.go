@@ -18,7 +18,7 @@ var terms = []term{
 	avoid(`verdicts?|judge[ds]?|weigh(s|ed|ing)?`, "decision, action, evaluate, check"),
 	avoid(`looks? at|looked at|looks? after|looks? whether`, "read, check, observe"),
 	avoid(`elsewhere`, "cross-namespace, cluster-scoped, or the place"),
-	avoid(`outlives?`, "retain (RetainOnDelete)"),
+	avoid(`outlives?`, "retain (Retain)"),
 	avoid(`createonce|frozen child(ren)?`, "CreateOnly, Immutable"),
 	avoid(`unclaimed`, "unmanaged field"),
 	avoid(`goners?|strays?|foreign`, "orphan, not owned, of another owner"),
@@ -47,6 +47,8 @@ var terms = []term{
 	avoid(`put back`, "restore"),
 	avoid(`see that|sees that`, "check that"),
 	avoid(`goes no further`, "can't progress"),
+	avoid(`again and again|over and over`, "repeatedly"),
+	avoid(`for ever`, "forever, without a limit"),
 	avoid(`the house|of the house`, "repository"),
 }
 

@@ -56,7 +56,7 @@ func TestExampleFlows(t *testing.T) {
 		{"jobtemplate", "jobtemplate", "Succeeded", 3, map[string]string{"own": "own template with FOO="}},
 		{"samenode", "samenode", "Succeeded", 3, map[string]string{"join": "join runs on node-2"}},
 		{"sharevolume", "sharevolume", "Succeeded", 2, map[string]string{"read": "written by the first Job"}},
-		{"when", "when", "Failed", 5, map[string]string{"repair": "repair mends it"}},
+		{"when", "when", "Failed", 5, map[string]string{"repair": "repair fixes it"}},
 	} {
 		t.Run(tc.example, func(t *testing.T) {
 			t.Parallel()

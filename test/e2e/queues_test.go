@@ -159,7 +159,7 @@ func TestExampleQueuesOfACohort(t *testing.T) {
 		s.Cleanup(func() { _, _ = kubectl("delete", "fluxsetup/"+production, "fluxsetup/"+research) })
 		s.await("Succeeded", "fluxjob/forecast")
 		s.await("Succeeded", "fluxjob/homework")
-		s.await("JobRunning", "fluxjob/survey")
+		s.await("JobRunning", "fluxjob/analysis")
 		assert.LessOrEqual(s, s.mostPods(), 12, "the quota of the cohort")
 	})
 }

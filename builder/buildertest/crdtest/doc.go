@@ -1,7 +1,7 @@
 // Package crdtest finds what a CRD admits and its Go type can't read.
 //
 // The API server checks a custom resource against the schema of its CRD, and never decodes it into a Go type. The operator does, and a
-// list or a watch whose decoding fails at one object delivers none: whoever may create one such object, in any namespace, stops the
+// list or a watch whose decoding fails at one object delivers none: everyone who may create one such object, in any namespace, stops the
 // operator for everyone. The schema that controller-gen generates is wider than the Go types in three places:
 //
 //   - "format: date-time" admits 2014-12-15t08:00:00z, which [metav1.Time] doesn't read.

@@ -30,7 +30,7 @@ var (
 
 	driftCorrectedTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "armature_builder_drift_corrected_total",
-		Help: "Children that someone else had changed and that were put back.",
+		Help: "Children that another writer had changed and that the builder restored.",
 	}, []string{"controller", "kind"})
 
 	objectsWaiting = prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -40,7 +40,7 @@ var (
 
 	objectsContested = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "armature_builder_objects_contested",
-		Help: "Children that another writer changes again and again, of all owners, as of each owner's last pass.",
+		Help: "Children that another writer changes repeatedly, of all owners, as of each owner's last pass.",
 	}, []string{"controller"})
 
 	rolloutOwners = prometheus.NewGaugeVec(prometheus.GaugeOpts{

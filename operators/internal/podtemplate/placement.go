@@ -48,7 +48,7 @@ func isNode(name string) corev1.NodeSelectorRequirement {
 
 // TolerateLikeDaemonSet adds the tolerations that the DaemonSet controller gives its pods: they stay on a node that has
 // lost its kubelet, and go to one that is cordoned or short of something. As there, such a toleration of the template's
-// that holds for some seconds only then holds for ever.
+// that holds for some seconds only then holds forever.
 func TolerateLikeDaemonSet(spec *corev1.PodSpec) {
 	tolerateForever(spec, corev1.TaintNodeNotReady, corev1.TaintEffectNoExecute)
 	tolerateForever(spec, corev1.TaintNodeUnreachable, corev1.TaintEffectNoExecute)

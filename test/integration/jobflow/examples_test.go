@@ -127,7 +127,7 @@ func TestExampleWithExpressions(t *testing.T) {
 	}, statesOf(flow))
 	assert.Equal(t, "on-cpu computes", p.Logs("job/jobflow-example-when-on-cpu"))
 	assert.Equal(t, "report: one of them computed", p.Logs("job/jobflow-example-when-report"))
-	assert.Equal(t, "repair mends it", p.Logs("job/jobflow-example-when-repair"))
+	assert.Equal(t, "repair fixes it", p.Logs("job/jobflow-example-when-repair"))
 	assert.Len(t, p.Jobs(), 5)
 	assert.Contains(t, p.OneEvent("jobflow-example-when", v1alpha1.ReasonFailed).Note, "check failed: BackoffLimitExceeded")
 }
@@ -172,7 +172,7 @@ func TestExampleWithFinally(t *testing.T) {
 	assert.Equal(t, "the flow came to Failed; failed: work", p.Logs("job/"+name+"-notify"))
 
 	out, err := p.Kubectl("patch", "jobflow", name, "--type=json", "-p", `[
-	  {"op": "add", "path": "/spec/globalParams", "value": {"env": [{"name": "MENDED", "value": "yes"}]}},
+	  {"op": "add", "path": "/spec/globalParams", "value": {"env": [{"name": "FIXED", "value": "yes"}]}},
 	  {"op": "add", "path": "/spec/retry", "value": 1}]`)
 	require.NoError(t, err, out)
 	flow = p.waitState(name, v1alpha1.StateSucceed)

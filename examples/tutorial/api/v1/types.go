@@ -16,7 +16,7 @@ func AddToScheme(s *runtime.Scheme) error {
 	return nil
 }
 
-// Backup is something that is saved again and again.
+// Backup is something that is saved repeatedly.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
