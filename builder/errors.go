@@ -22,7 +22,8 @@ import (
 type Error struct {
 	// Key identifies the object.
 	Key store.Key
-	// Operation is the operation that failed: "create", "apply", "adopt", "edit", "delete", "read", "write status of".
+	// Operation is the operation that failed: "create", "apply", "adopt", "edit", "scale", "delete", "read", "write", "write status of",
+	// "write the inventory of", "write the finalizers of".
 	Operation string
 
 	cause  error

@@ -42,7 +42,7 @@ type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 // writes the status. So the status must report the observed state, not the state after the pass. A crash may end a pass at any point.
 // The next call observes what was done until then, so each plan must be correct by itself.
 type Plan[T client.Object] struct {
-	// Children are the desired objects. An unchanged child costs no request.
+	// Children are the desired objects. An unchanged child costs no request. Default: nil, none.
 	Children []Child
 	// Prune names kinds to prune, as empty objects such as &corev1.ConfigMap{}. The builder deletes the objects of these kinds that the
 	// owner controls and that aren't in Children. Default: nil, none.
@@ -51,9 +51,10 @@ type Plan[T client.Object] struct {
 	PruneAll bool
 	// Edits change single fields or the replicas of existing children, after the builder has applied all Children. Use them for children
 	// that the builder leaves unchanged otherwise (see [CreateOnly] and [Ignore]). If one edit is invalid, the builder makes none.
+	// Default: nil, none.
 	Edits []Edit
 	// Delete lists children, taken from the view, to delete together with their dependents (background propagation). If the owner doesn't
-	// own one of them, the builder deletes none.
+	// own one of them, the builder deletes none. Default: nil, none.
 	Delete []client.Object
 	// Rollout sets how the builder rolls out changes of the children that are [InPhase]. With phases the operator must own
 	// &appsv1.ControllerRevision{}. With Report the conditions have the state of a roll-out; a plan that reports it itself reads
@@ -92,7 +93,7 @@ type Plan[T client.Object] struct {
 	// must be [Conditioned]. Default: nil. The JSON form of a plan, as a test may compare it, omits Finish.
 	Finish func(after T, res Result) `json:"-"`
 	// Events are emitted after the status write, so that an event and its transition appear together. If the write fails or is delayed,
-	// the builder drops them, and the next plan must return them again.
+	// the builder drops them, and the next plan must return them again. Default: nil, none.
 	Events []events.Event
 	// DeleteOwner deletes the owner and its dependents (background propagation). Use it for an owner that has ended and whose time to
 	// live is over. The builder does this last, after the status and the events, which it then doesn't delay, and only after a pass
@@ -117,7 +118,8 @@ type Plan[T client.Object] struct {
 type Edit struct {
 	// Before is a child from the view. An object that the owner doesn't control is [ErrNotOwned], unless [Edit].Foreign is set.
 	Before client.Object
-	// After is a changed copy of Before. A difference in its status or its identity (name, namespace, UID, version) is [ErrMisuse].
+	// After is a changed copy of Before. A difference in its status or its identity (name, namespace, UID, version) is [ErrMisuse]. An edit has
+	// either After or Replicas; both or neither is [ErrMisuse].
 	After client.Object
 	// Replicas sets the number of replicas through the subresource scale, instead of After. The kind is Deployment, StatefulSet, or a
 	// custom resource with that subresource. As with a HorizontalPodAutoscaler, other managers of the object keep managing it.

@@ -22,7 +22,7 @@ type Scenario struct {
 	// Reconciler returns the tested reconciler, on a client that stands for a new process. No state may be shared between two calls. The
 	// client is also a client.FieldIndexer, and its Now is the clock. Required.
 	Reconciler func(c *Client) (reconcile.Reconciler, error)
-	// Objects exist at the start. They need UIDs only if one refers to another.
+	// Objects exist at the start. They need UIDs only if one refers to another. Default: nil, none.
 	Objects []client.Object
 	// Requests are the requests of each round, in this order. Required.
 	Requests []reconcile.Request
@@ -43,7 +43,7 @@ type Scenario struct {
 
 	// Scheme has the kinds. Default: client-go's.
 	Scheme *runtime.Scheme
-	// Options are the options of each server.
+	// Options are the options of each server. Default: nil, none.
 	Options []Option
 	// Lag is the number of changes by which the operator's reads lag behind, until nothing else changes. It reads its own writes, as a
 	// manager's client with EnableReadYourWritesConsistency does, unless LagOwnWrites is set. Default: 0.

@@ -221,7 +221,7 @@ func TestNotes(t *testing.T) {
 		require.True(t, found)
 		return text
 	}
-	const ports, reviews = "Every pod of the cluster reaches the manager's ports", "The webhook answers whoever reaches its port"
+	const ports, reviews = "Every pod of the cluster reaches the manager's ports", "The webhook answers everyone who reaches its port"
 	plain := notes()
 	assert.Contains(t, plain, ports)
 	assert.NotContains(t, plain, reviews)

@@ -32,18 +32,20 @@ type Config struct {
 	Others []world.Operator
 	// Scheme has the kinds. Default: client-go's.
 	Scheme *runtime.Scheme
-	// Options are the options of each server, such as [buildertest.WithCRDs].
+	// Options are the options of each server, such as [buildertest.WithCRDs]. Default: nil, none.
 	Options []buildertest.Option
 	// Templates are objects in YAML, by name. A story creates or changes one with its name as the command and, below, what differs in the
 	// spec:
 	//
 	//	daemonjob name=demo
 	//	parallelism: 2
+	//
+	// Default: nil, none.
 	Templates map[string]string
 	// Commands are further commands, by name. A name of a built-in command replaces it. Each may have a text below it: one that takes none
-	// returns an error for it.
+	// returns an error for it. Default: nil, none.
 	Commands map[string]Command
-	// Invariants are checked by [CrashEverywhere] before the steps of the cluster, and by Explore in each state of a [Scenario].
+	// Invariants are checked by [CrashEverywhere] before the steps of the cluster, and by Explore in each state of a [Scenario]. Default: nil, none.
 	Invariants []buildertest.Invariant
 }
 

@@ -10,14 +10,15 @@ import (
 
 // Script is what the containers of a pod do. The zero value starts at once and runs until the pod is deleted.
 type Script struct {
-	// Ends makes the containers end by themselves, Run after their start.
+	// Ends makes the containers end by themselves, Run after their start. Default: false, they run until the pod is deleted.
 	Ends bool
 	// Run is the containers' run time. Default: 0, they end at once.
 	Run time.Duration
-	// ExitCode is the exit code of Container, and Message its termination message. All other containers exit with 0.
+	// ExitCode is the exit code of Container. All other containers exit with 0. Default: 0.
 	ExitCode int32
-	Message  string
-	// OutOfMemory makes Container end with the reason OOMKilled; its exit code is 137.
+	// Message is the termination message of Container. Default: empty.
+	Message string
+	// OutOfMemory makes Container end with the reason OOMKilled; its exit code is 137. Default: false.
 	OutOfMemory bool
 	// Container is the name of the container that ExitCode is about. Default: the first one.
 	Container string
@@ -31,7 +32,7 @@ type Script struct {
 	Start time.Duration
 	// Stop is the time from a pod's deletion to the end of its containers, at most the pod's grace period. Default: 0.
 	Stop time.Duration
-	// Unready keeps the pod's condition Ready False while it runs.
+	// Unready keeps the pod's condition Ready False while it runs. Default: false, it is ready.
 	Unready bool
 }
 

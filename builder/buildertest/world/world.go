@@ -23,7 +23,7 @@ type Options struct {
 	// Seed selects the order in which Settle and Wait run the steps of a state. Equal seeds give equal runs. Default: 0, the order of
 	// Steps.
 	Seed uint64
-	// Controllers are further controllers, beside those of a cluster.
+	// Controllers are further controllers, beside those of a cluster. Default: nil, none.
 	Controllers []Controller
 	// Pods returns what a pod does for which [World.Script] has set nothing. It must be a pure function. Default: pods run until they are
 	// deleted.
