@@ -182,7 +182,7 @@ func (p *pass) jobRestarts(o *observed) int32 {
 	n := p.last.Restarts
 	for r := range o.replicas() {
 		if r.pod != nil {
-			n = max(n, attemptOf(r.pod))
+			n = max(n, p.attemptOf(r.pod))
 		}
 	}
 	return n
@@ -191,9 +191,10 @@ func (p *pass) jobRestarts(o *observed) int32 {
 // maxAttempt bounds the attempts that a label can claim, so that counts never overflow: a second apart they would take 12 days.
 const maxAttempt = 1 << 20
 
-// attemptOf returns the attempt of the whole job that a pod belongs to, by its label. One that no job can have come to counts as the first.
-func attemptOf(pod *corev1.Pod) int32 {
-	if n := origin.Number(pod.Labels, LabelRestartAttempt); n <= maxAttempt {
+// attemptOf returns the attempt of the whole job that a pod belongs to, by its label. One that no job can have come to counts as the first,
+// unless this job has.
+func (p *pass) attemptOf(pod *corev1.Pod) int32 {
+	if n := origin.Number(pod.Labels, LabelRestartAttempt); n <= max(maxAttempt, p.last.Restarts) {
 		return n
 	}
 	return 0

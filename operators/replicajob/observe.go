@@ -81,7 +81,7 @@ func (p *pass) observe(view builder.View) *observed {
 		case g == nil:
 			o.surplus = append(o.surplus, pod)
 			continue
-		case attemptOf(pod) < p.last.Restarts:
+		case p.attemptOf(pod) < p.last.Restarts:
 			o.old = append(o.old, pod)
 		default:
 			g.replicas[index].observe(pod)
@@ -162,8 +162,11 @@ func isCollected(pod *corev1.Pod) bool {
 
 // restartsOfPod returns the number of restarts of the replica before its pod failed.
 func (r *replica) restartsOfPod() int32 {
-	return origin.Number(r.pod.Labels, LabelRestarts) + outcome.PodRestarts(r.pod)
+	return min(origin.Number(r.pod.Labels, LabelRestarts), maxRestarts) + outcome.PodRestarts(r.pod)
 }
+
+// maxRestarts bounds the restarts that a label can claim, so that their sum over all replicas never overflows.
+const maxRestarts = 1 << 16
 
 // isReady reports whether the replica is ready, or has succeeded.
 func (r *replica) isReady() bool {

@@ -95,7 +95,7 @@ func (p *pass) provider() v1alpha1.GangProvider {
 	}
 }
 
-// minAvailable is how many pods must be scheduled together.
+// minAvailable is how many pods must be available together, by the spec.
 func (p *pass) minAvailable() int32 {
 	if n := p.spec.RunPolicy.SchedulingPolicy.MinAvailable; n != nil {
 		return *n
@@ -103,8 +103,37 @@ func (p *pass) minAvailable() int32 {
 	return int32(p.world.Size())
 }
 
-// gang returns what the job's gang scheduler reads, and whether the scheduler has admitted the gang. All of it follows from the
-// spec, so it is written when that changes.
+// placeable returns how many pods of each type the gang scheduler can place together. While there are pods to place, it never waits for more
+// pods than there can be: those that have ended are not in the gang any more, and those of a type whose dependencies have not the required
+// status are not in it yet. Without pods to place, the numbers are those of the spec, so that no end of a pod causes a write.
+func (o *observed) placeable() map[*group]int {
+	all, now, isPlacing := map[*group]int{}, map[*group]int{}, false
+	for _, g := range o.groups {
+		all[g] = len(g.replicas)
+		may := o.mayStart(g)
+		for i := range g.replicas {
+			if r := &g.replicas[i]; r.state != succeeded && (r.pod != nil || may) {
+				now[g]++
+				isPlacing = isPlacing || r.state != running
+			}
+		}
+	}
+	if isPlacing {
+		return now
+	}
+	return all
+}
+
+// gangSize is how many of the pods that can be placed must be placed together.
+func (p *pass) gangSize(placeable map[*group]int) int32 {
+	size := 0
+	for _, n := range placeable {
+		size += n
+	}
+	return min(p.minAvailable(), int32(size))
+}
+
+// gang returns what the job's gang scheduler reads, and whether the scheduler has admitted the gang.
 func (p *pass) gang(o *observed, view builder.View) (children []builder.Child, admitted bool) {
 	meta := metav1.ObjectMeta{Namespace: p.namespace, Name: p.name, Labels: p.selector()}
 	provider := p.provider()
@@ -120,7 +149,7 @@ func (p *pass) gang(o *observed, view builder.View) (children []builder.Child, a
 	case v1alpha1.GangKubernetes:
 		own := &schedulingv1beta1.PodGroup{ObjectMeta: meta, Spec: schedulingv1beta1.PodGroupSpec{
 			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{
-				Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: p.minAvailable()},
+				Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: p.gangSize(o.placeable())},
 			},
 			PriorityClassName: p.spec.RunPolicy.SchedulingPolicy.PriorityClass,
 		}}
@@ -137,12 +166,13 @@ func (p *pass) gang(o *observed, view builder.View) (children []builder.Child, a
 
 // podGroupSpec returns the spec of a PodGroup of Volcano's or of scheduler-plugins'.
 func (p *pass) podGroupSpec(o *observed, view builder.View) map[string]any {
-	policy := p.spec.RunPolicy.SchedulingPolicy
+	policy, placeable := p.spec.RunPolicy.SchedulingPolicy, o.placeable()
+	size := p.gangSize(placeable)
 	resources := policy.MinResources
 	if resources == nil {
-		resources = o.minResources(p.minAvailable(), builder.Watched[*schedulingv1.PriorityClass](view))
+		resources = o.minResources(size, placeable, builder.Watched[*schedulingv1.PriorityClass](view))
 	}
-	spec := map[string]any{"minMember": int64(p.minAvailable())}
+	spec := map[string]any{"minMember": int64(size)}
 	if amounts := amountsOf(resources); len(amounts) > 0 {
 		spec["minResources"] = amounts
 	}
@@ -191,8 +221,8 @@ func (p *pass) joinGang(g *group, pod *corev1.PodTemplateSpec) {
 	}
 }
 
-// minResources sums up what the first n replicas request: those of a higher priority first, then by rank.
-func (o *observed) minResources(n int32, classes []*schedulingv1.PriorityClass) corev1.ResourceList {
+// minResources sums up what the first n placeable replicas request: those of a higher priority first, then by rank.
+func (o *observed) minResources(n int32, placeable map[*group]int, classes []*schedulingv1.PriorityClass) corev1.ResourceList {
 	groups := slices.Clone(o.groups)
 	slices.SortStableFunc(groups, func(a, b *group) int {
 		return cmp.Compare(priorityOf(&b.spec.Template.Spec, classes), priorityOf(&a.spec.Template.Spec, classes))
@@ -200,7 +230,7 @@ func (o *observed) minResources(n int32, classes []*schedulingv1.PriorityClass) 
 	sum := corev1.ResourceList{}
 	left := int64(n)
 	for _, g := range groups {
-		pods := min(left, int64(len(g.replicas)))
+		pods := min(left, int64(placeable[g]))
 		for name, amount := range podRequests(&g.spec.Template.Spec) {
 			total := amount.DeepCopy() // amounts may share what is behind them
 			total.Mul(pods)

@@ -71,7 +71,8 @@ func TestMinResourcesTakeHigherPrioritiesFirst(t *testing.T) {
 		replicas("Chief", 1, requesting("1", "low")), replicas("PS", 2, requesting("2", "")), replicas("Worker", 2, requesting("4", "high")))
 	for n, want := range map[int32]string{1: "4", 2: "8", 3: "10", 5: "13"} {
 		p := ReplicaJobs.passOf(job, buildertest.NewView(epoch))
-		cpu := p.observe(buildertest.NewView(epoch)).minResources(n, classes)["cpu"]
+		o := p.observe(buildertest.NewView(epoch))
+		cpu := o.minResources(n, o.placeable(), classes)["cpu"]
 		assert.Equal(t, want, cpu.String(), n)
 	}
 }

@@ -24,6 +24,9 @@ func OfPods(job *batchv1.Job, pods []*corev1.Pod) Outcome {
 	}
 	var all tally
 	for _, pod := range pods {
+		if !HasEnded(pod) { // a terminating one beside its replacement that has succeeded: the Job controller waits for its end, too
+			return Outcome{}
+		}
 		all.add(job, pod)
 	}
 	if all.of(job) < completionsOf(job) || all.failed > ptr.Deref(job.Spec.BackoffLimit, 6) {

@@ -128,8 +128,10 @@ func TestOfPods(t *testing.T) {
 			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"u"}}
 		},
 			one(released), Succeeded},
-		"all were counted":  {func(j *batchv1.Job) { j.Status.Succeeded = 1 }, one(released), Succeeded},
-		"after a retry":     {func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](1) }, []*corev1.Pod{pod(bad), pod()}, Succeeded},
+		"all were counted": {func(j *batchv1.Job) { j.Status.Succeeded = 1 }, one(released), Succeeded},
+		"after a retry":    {func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](1) }, []*corev1.Pod{pod(bad), pod()}, Succeeded},
+		"another is still terminating": {nil,
+			[]*corev1.Pod{pod(deleted, func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }), pod()}, Running},
 		"too many failures": {nil, []*corev1.Pod{pod(bad), pod()}, Running},
 		"one is missing":    {func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](2) }, one(), Running},
 		"two of two":        {func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](2) }, []*corev1.Pod{pod(), pod()}, Succeeded},
