@@ -25,6 +25,7 @@ func TestWhenToLookAgain(t *testing.T) {
 		"transient":                     {minute, of(full), 0, true, false},
 		"terminal":                      {0, of(invalid), 0, false, true},
 		"terminal, with a time":         {minute, of(invalid), minute, false, false},
+		"terminal, and at once":         {shortestRequeue, of(invalid), 0, true, false},
 		"terminal, and the status lost": {minute, errors.Join(of(invalid), of(full)), 0, true, false},
 		"terminal, and a conflict":      {minute, errors.Join(of(invalid), of(conflict)), 0, true, false},
 	}

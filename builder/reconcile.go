@@ -395,8 +395,8 @@ func withoutPanic(ctx context.Context, what string, f func()) (err error) {
 	return nil
 }
 
-// next returns when the next pass runs. It doesn't retry terminal errors. It retries conflicts without logging them, and looks for an
-// unknown kind once a minute.
+// next returns when the next pass runs. It doesn't retry terminal errors, unless the plan requests a pass at once: then with backoff. It
+// retries conflicts without logging them, and looks for an unknown kind once a minute.
 func (r *reconciler[T]) next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {
 	switch until := kinds.MissingUntil(err); {
 	case err == nil:
@@ -408,6 +408,8 @@ func (r *reconciler[T]) next(ctx context.Context, after time.Duration, err error
 		log.FromContext(ctx).V(1).Info("conflict, trying again", "err", err.Error())
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	case !IsTerminal(err):
+		return reconcile.Result{}, err
+	case after > 0 && after <= shortestRequeue: // a plan that wants to act on what it has recorded: it would fail 20 times a second
 		return reconcile.Result{}, err
 	case after > 0: // controller-runtime forgets the time beside an error
 		log.FromContext(ctx).Error(err, "not retried until something changes or the plan's time comes", "requeueAfter", after)
