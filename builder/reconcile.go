@@ -25,6 +25,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
@@ -88,7 +89,9 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if isPaused(owner) {
 		return r.pause(ctx, owner)
 	}
-	slot, wait := r.limiter.Begin(req.Namespace, r.now())
+	kept := r.keptExternal(owner)
+	asks := kept == nil && r.asksExternal(owner)
+	slot, wait := r.beginOrAsk(req.Namespace, asks, kept != nil)
 	if wait > 0 { // another plan of the namespace, or expensive plans of others, use the slots
 		return r.postpone(req, wait), nil
 	}
@@ -109,19 +112,20 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		defer r.recordPass(p)
 	}
 
-	// Observe: the owner's children and all other objects of the view, from the cache. External may wait, and a slot is of CPU.
-	if r.external != nil {
-		slot.Release()
-	}
-	if p.view, p.err = r.observe(ctx, p.pass, owner); p.err != nil {
+	// Observe: the owner's children and all other objects of the view, from the cache. External may wait, and a slot is of CPU: a pass
+	// that calls it has no slot yet.
+	if p.view, p.err = r.observe(ctx, p.pass, owner, kept); p.err != nil {
 		p.err = publicError(p.err)
 		return r.endUnobserved(ctx, p.pass, owner, p.err)
 	}
-	if r.external != nil {
-		if slot, wait = r.limiter.Begin(req.Namespace, r.now()); wait > 0 {
+	if asks {
+		if slot, wait = r.limiter.BeginObserved(req.Namespace, r.now()); wait > 0 {
+			r.engine.memory.External.Keep(owner, p.view.observed.External, r.now())
 			running.Leave()
 			return r.postpone(req, wait), nil
 		}
+	} else if kept != nil {
+		r.engine.memory.External.Drop(owner)
 	}
 
 	// Plan: the operator's pure function, checked.
@@ -243,8 +247,8 @@ func (r *reconciler[T]) quarantine(ctx context.Context, owner T, hold *inflight.
 }
 
 // observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
-// and the external state.
-func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
+// and the external state. Without a kept one (nil) it calls External.
+func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T, kept *memory.ExternalState) (View, error) {
 	if err := p.observed.Observe(ctx, r.owned.Load().kinds...); err != nil {
 		return View{}, err
 	}
@@ -270,33 +274,17 @@ func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T) (View, er
 		}
 		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
-	if r.external == nil || owner.GetDeletionTimestamp() != nil {
+	if kept != nil {
+		v.observed.External = kept.State
+		return v, nil
+	}
+	if !r.asksExternal(owner) {
 		return v, nil
 	}
 	state, err := r.observeExternal(ctx, owner, v)
 	v.observed.External = state
 	asked.Declared = r.owned.Load().declared // External may have called OwnsLater
 	return v, err
-}
-
-// observationFailed is the error of an operator's External. It doesn't unwrap its cause: an error of another API server, such as a
-// conflict or an invalid request, says nothing about the owner's children.
-type observationFailed struct{ cause error }
-
-func (f observationFailed) Error() string { return "observe the external state: " + f.cause.Error() }
-
-// observeExternal calls the operator's External. Unlike a plan it isn't pure, so after a panic it is tried again, as after an error.
-func (r *reconciler[T]) observeExternal(ctx context.Context, owner T, observed View) (state any, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = observationFailed{fmt.Errorf("it panicked: %v; the log has the stack", cause)}
-			log.FromContext(ctx).Error(err, "External must not panic", "stack", string(debug.Stack()))
-		}
-	}()
-	if state, err = r.external(ctx, owner, observed); err != nil {
-		return nil, observationFailed{err}
-	}
-	return state, nil
 }
 
 // endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that one of the operator's own
