@@ -249,7 +249,30 @@ func (r *reconciler[T]) quarantine(ctx context.Context, owner T, hold *inflight.
 // observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
 // and the external state. Without a kept one (nil) it calls External.
 func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T, kept *memory.ExternalState) (View, error) {
-	if err := p.observed.Observe(ctx, r.owned.Load().kinds...); err != nil {
+	owned := r.owned.Load()
+	v, err := r.observeCluster(ctx, p, owner, owned)
+	switch {
+	case err != nil || !r.asksExternal(owner):
+		return v, err
+	case kept != nil:
+		v.observed.External = kept.State
+		return v, nil
+	}
+	state, err := r.observeExternal(ctx, owner, v)
+	if err != nil {
+		return v, err
+	}
+	if now := r.owned.Load(); now != owned { // External may have called OwnsLater, and the plan asks for the kind
+		v, err = r.observeCluster(ctx, p, owner, now)
+	}
+	v.observed.External = state
+	return v, err
+}
+
+// observeCluster returns the view without the external state. Invariant: the view has the objects of all kinds for which its plan may ask,
+// whenever OwnsLater adds a kind.
+func (r *reconciler[T]) observeCluster(ctx context.Context, p *pass, owner T, owned *ownedKinds) (View, error) {
+	if err := p.observed.Observe(ctx, owned.kinds...); err != nil {
 		return View{}, err
 	}
 	if r.byName != nil {
@@ -265,8 +288,7 @@ func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T, kept *mem
 		}
 	}
 	v := View{Now: r.now(), observed: view.Of(maps.Values(p.observed.ByKey))}
-	asked := &plancheck.Asked{Declared: r.owned.Load().declared}
-	v.observed.Asked = asked
+	v.observed.Asked = &plancheck.Asked{Declared: owned.declared}
 	for _, w := range r.watches {
 		objs, err := w.Observe(ctx, owner, p.observed.ByKey)
 		if err != nil {
@@ -274,17 +296,7 @@ func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T, kept *mem
 		}
 		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
-	if kept != nil {
-		v.observed.External = kept.State
-		return v, nil
-	}
-	if !r.asksExternal(owner) {
-		return v, nil
-	}
-	state, err := r.observeExternal(ctx, owner, v)
-	v.observed.External = state
-	asked.Declared = r.owned.Load().declared // External may have called OwnsLater
-	return v, err
+	return v, nil
 }
 
 // endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that one of the operator's own
@@ -333,7 +345,7 @@ func (r *reconciler[T]) makePlan(ctx context.Context, owner T, view View) (plan 
 	witnesses, repeat := r.guard.Before(owner, view.observed.Objects())
 	plan, err = callPlan(ctx, r.plan, owner, view)
 	if err == nil {
-		err = errors.Join(view.observed.Asked.Err(), plan.check(r.owned.Load().declared, r.effects, owner))
+		err = errors.Join(view.observed.Asked.Err(), plan.check(view.observed.Asked.Declared, r.effects, owner))
 	}
 	if err == nil && repeat && ctx.Err() == nil {
 		err = r.checkRepeated(ctx, owner, view, plan)
