@@ -114,9 +114,14 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 
 	// Observe: the owner's children and all other objects of the view, from the cache. External may wait, and a slot is of CPU: a pass
 	// that calls it has no slot yet.
-	if p.view, p.err = r.observe(ctx, p.pass, owner, kept); p.err != nil {
-		p.err = publicError(p.err)
-		return r.endUnobserved(ctx, p.pass, owner, p.err)
+	var planErr error
+	if p.view, planErr = r.observe(ctx, p.pass, owner, kept); planErr != nil {
+		planErr = publicError(planErr)
+		if owner.GetDeletionTimestamp() == nil || !errors.Is(planErr, ErrMisuse) {
+			p.err = planErr
+			return r.endUnobserved(ctx, p.pass, owner, planErr)
+		}
+		p.view.Now = r.now() // one of the author's functions failed, and the end of an owner needs none of them
 	}
 	if asks {
 		if slot, wait = r.limiter.BeginObserved(req.Namespace, r.now()); wait > 0 {
@@ -130,9 +135,12 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 
 	// Plan: the operator's pure function, checked.
 	var plan Plan[T]
-	var planErr error
 	begun := r.now()
-	used := r.cpuTime(func() { plan, planErr = r.makePlan(ctx, owner, p.view.WithContext(ctx)) })
+	used := r.cpuTime(func() {
+		if planErr == nil {
+			plan, planErr = r.makePlan(ctx, owner, p.view.WithContext(ctx))
+		}
+	})
 	took := r.now().Sub(begun)
 	// A simulated clock stands still during a plan. Its CPU time would make a simulation a matter of chance.
 	slot.End(min(used, took), r.now())
