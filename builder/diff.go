@@ -63,7 +63,7 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	if err != nil {
 		return Result{}, err
 	}
-	view, err := r.observe(ctx, p.pass, owner)
+	view, err := r.observe(ctx, p.pass, owner, nil)
 	if err != nil {
 		return Result{}, publicError(err)
 	}

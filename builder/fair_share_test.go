@@ -115,6 +115,125 @@ func TestExternalHoldsNoSlot(t *testing.T) {
 	assert.Zero(t, pass("one"))
 }
 
+// An expensive namespace plans in turn with another one that takes each free slot at once, also one that is free only while External waits.
+func TestAnExternalDoesntStarveBesideABusyNamespace(t *testing.T) {
+	for _, took := range []time.Duration{10 * time.Millisecond, 500 * time.Millisecond, 3 * time.Second} {
+		t.Run(took.String(), func(t *testing.T) {
+			const plan = time.Second
+			begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			now := begun
+			l := fairshare.New(2)
+			var ofBusy fairshare.Slot
+			busyUntil, busyPlans := now, 0
+			forward := func(d time.Duration) { // the busy namespace asks for a slot each millisecond
+				for range max(d, time.Millisecond) / time.Millisecond {
+					now = now.Add(time.Millisecond)
+					if now.Before(busyUntil) {
+						continue
+					}
+					ofBusy.End(plan, now)
+					if slot, wait := l.Begin("busy", now); wait == 0 {
+						ofBusy, busyUntil = slot, now.Add(plan)
+						busyPlans++
+					}
+				}
+			}
+			plans, observations := 0, 0
+			o := NewOperator[*corev1.ConfigMap](nil, "test").
+				External(func(context.Context, *corev1.ConfigMap, View) (any, error) {
+					observations++
+					forward(took)
+					return observations, nil
+				}).
+				Plan(func(_ *corev1.ConfigMap, v View) Plan[*corev1.ConfigMap] {
+					n, ok := External[int](v)
+					assert.True(t, ok)
+					assert.Equal(t, observations, n, "the last observation")
+					plans++
+					forward(plan)
+					return Plan[*corev1.ConfigMap]{}
+				})
+			owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "a", UID: "uid"}}
+			o.engine = NewEngine(fake.NewClientBuilder().WithReturnManagedFields().WithObjects(owner).Build(), Options{})
+			r, err := o.newReconciler()
+			require.NoError(t, err)
+			r.now, r.cpuTime, r.limiter = func() time.Time { return now }, stepsOf(&now), l
+			for now.Before(begun.Add(time.Minute)) {
+				res, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
+				require.NoError(t, err)
+				forward(res.RequeueAfter)
+			}
+			possible := int(time.Minute / (took + 3*plan)) // External, and in the worst case a plan of the other before it and one after
+			assert.GreaterOrEqual(t, plans, possible)
+			assert.GreaterOrEqual(t, busyPlans, possible, "nor does the other")
+			assert.InDelta(t, plans, observations, 1, "a plan that waits for its slot needs no other observation")
+		})
+	}
+}
+
+// What External observed is of the owner as it was, and of about that time.
+func TestAKeptExternalStateIsOfTheSameOwner(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := fairshare.New(2)
+	var taken fairshare.Slot
+	var planned []int
+	observations := 0
+	o := NewOperator[*corev1.ConfigMap](nil, "test").
+		External(func(context.Context, *corev1.ConfigMap, View) (any, error) {
+			observations++
+			if taken == (fairshare.Slot{}) {
+				taken, _ = l.Begin("other", now)
+			}
+			return observations, nil
+		}).
+		Plan(func(_ *corev1.ConfigMap, v View) Plan[*corev1.ConfigMap] {
+			n, _ := External[int](v)
+			planned = append(planned, n)
+			now = now.Add(time.Second)
+			return Plan[*corev1.ConfigMap]{}
+		})
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "a", UID: "uid"}}
+	o.engine = NewEngine(fake.NewClientBuilder().WithReturnManagedFields().WithObjects(owner).Build(), Options{})
+	r, err := o.newReconciler()
+	require.NoError(t, err)
+	r.now, r.cpuTime, r.limiter = func() time.Time { return now }, stepsOf(&now), l
+	pass := func() time.Duration {
+		res, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(owner)})
+		require.NoError(t, err)
+		return res.RequeueAfter
+	}
+	postponed := func() {
+		t.Helper()
+		taken = fairshare.Slot{}
+		assert.Positive(t, pass())
+		assert.Positive(t, pass())
+		taken.End(time.Second, now)
+		planned = nil
+	}
+	taken, _ = l.Begin("other", now)
+	taken.End(time.Second, now)
+	require.Zero(t, pass(), "the plan is an expensive one")
+
+	postponed()
+	require.Zero(t, pass())
+	assert.Equal(t, []int{2}, planned)
+	require.Zero(t, pass())
+	assert.Equal(t, []int{2, 3}, planned, "it is kept for one plan")
+
+	postponed()
+	changed := owner.DeepCopy()
+	changed.ResourceVersion, changed.Labels = "", map[string]string{"a": "b"}
+	require.NoError(t, o.engine.client.Update(t.Context(), changed))
+	now = now.Add(time.Second) // the owner that has observed counts as late
+	require.Zero(t, pass())
+	assert.Equal(t, []int{5}, planned, "the owner has changed")
+
+	postponed()
+	now = now.Add(time.Minute)
+	require.Zero(t, pass())
+	assert.Equal(t, []int{7}, planned, "it is too old")
+}
+
 // A process without CPU takes long for a plan that uses little of it. Such a plan isn't an expensive one.
 func TestAPlanThatTheProcessHadNoCPUForIsCheap(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

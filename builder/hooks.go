@@ -98,9 +98,8 @@ func (o *Operator[T]) planFor(obj client.Object, observed View) (any, error) {
 		return Plan[T]{}, fmt.Errorf("operator %s: %w: the owner is nil", o.name, ErrMisuse)
 	}
 	r := &reconciler[T]{plan: o.plan, effects: o.performers()}
-	r.owned.Store(&ownedKinds{declared: o.declared()})
 	r.guard.Copies = true
-	observed.observed.Asked = &plancheck.Asked{Declared: r.owned.Load().declared}
+	observed.observed.Asked = &plancheck.Asked{Declared: o.declared()}
 	plan, err := r.makePlan(context.Background(), owner, observed)
 	if err == nil {
 		err = errors.Join(plancheck.CheckIdentities(owner, plan.checked()), checkPhases(plan.Rollout, plan.Children))

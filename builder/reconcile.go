@@ -25,6 +25,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/telemetry"
@@ -88,7 +89,9 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if isPaused(owner) {
 		return r.pause(ctx, owner)
 	}
-	slot, wait := r.limiter.Begin(req.Namespace, r.now())
+	kept := r.keptExternal(owner)
+	asks := kept == nil && r.asksExternal(owner)
+	slot, wait := r.beginOrAsk(req.Namespace, asks, kept != nil)
 	if wait > 0 { // another plan of the namespace, or expensive plans of others, use the slots
 		return r.postpone(req, wait), nil
 	}
@@ -109,26 +112,35 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		defer r.recordPass(p)
 	}
 
-	// Observe: the owner's children and all other objects of the view, from the cache. External may wait, and a slot is of CPU.
-	if r.external != nil {
-		slot.Release()
+	// Observe: the owner's children and all other objects of the view, from the cache. External may wait, and a slot is of CPU: a pass
+	// that calls it has no slot yet.
+	var planErr error
+	if p.view, planErr = r.observe(ctx, p.pass, owner, kept); planErr != nil {
+		planErr = publicError(planErr)
+		if owner.GetDeletionTimestamp() == nil || !errors.Is(planErr, ErrMisuse) {
+			p.err = planErr
+			return r.endUnobserved(ctx, p.pass, owner, planErr)
+		}
+		p.view.Now = r.now() // one of the author's functions failed, and the end of an owner needs none of them
 	}
-	if p.view, p.err = r.observe(ctx, p.pass, owner); p.err != nil {
-		p.err = publicError(p.err)
-		return r.endUnobserved(ctx, p.pass, owner, p.err)
-	}
-	if r.external != nil {
-		if slot, wait = r.limiter.Begin(req.Namespace, r.now()); wait > 0 {
+	if asks {
+		if slot, wait = r.limiter.BeginObserved(req.Namespace, r.now()); wait > 0 {
+			r.engine.memory.External.Keep(owner, p.view.observed.External, r.now())
 			running.Leave()
 			return r.postpone(req, wait), nil
 		}
+	} else if kept != nil {
+		r.engine.memory.External.Drop(owner)
 	}
 
 	// Plan: the operator's pure function, checked.
 	var plan Plan[T]
-	var planErr error
 	begun := r.now()
-	used := r.cpuTime(func() { plan, planErr = r.makePlan(ctx, owner, p.view.WithContext(ctx)) })
+	used := r.cpuTime(func() {
+		if planErr == nil {
+			plan, planErr = r.makePlan(ctx, owner, p.view.WithContext(ctx))
+		}
+	})
 	took := r.now().Sub(begun)
 	// A simulated clock stands still during a plan. Its CPU time would make a simulation a matter of chance.
 	slot.End(min(used, took), r.now())
@@ -243,9 +255,32 @@ func (r *reconciler[T]) quarantine(ctx context.Context, owner T, hold *inflight.
 }
 
 // observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
-// and the external state.
-func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T) (View, error) {
-	if err := p.observed.Observe(ctx, r.owned.Load().kinds...); err != nil {
+// and the external state. Without a kept one (nil) it calls External.
+func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T, kept *memory.ExternalState) (View, error) {
+	owned := r.owned.Load()
+	v, err := r.observeCluster(ctx, p, owner, owned)
+	switch {
+	case err != nil || !r.asksExternal(owner):
+		return v, err
+	case kept != nil:
+		v.observed.External = kept.State
+		return v, nil
+	}
+	state, err := r.observeExternal(ctx, owner, v)
+	if err != nil {
+		return v, err
+	}
+	if now := r.owned.Load(); now != owned { // External may have called OwnsLater, and the plan asks for the kind
+		v, err = r.observeCluster(ctx, p, owner, now)
+	}
+	v.observed.External = state
+	return v, err
+}
+
+// observeCluster returns the view without the external state. Invariant: the view has the objects of all kinds for which its plan may ask,
+// whenever OwnsLater adds a kind.
+func (r *reconciler[T]) observeCluster(ctx context.Context, p *pass, owner T, owned *ownedKinds) (View, error) {
+	if err := p.observed.Observe(ctx, owned.kinds...); err != nil {
 		return View{}, err
 	}
 	if r.byName != nil {
@@ -261,8 +296,7 @@ func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T) (View, er
 		}
 	}
 	v := View{Now: r.now(), observed: view.Of(maps.Values(p.observed.ByKey))}
-	asked := &plancheck.Asked{Declared: r.owned.Load().declared}
-	v.observed.Asked = asked
+	v.observed.Asked = &plancheck.Asked{Declared: owned.declared}
 	for _, w := range r.watches {
 		objs, err := w.Observe(ctx, owner, p.observed.ByKey)
 		if err != nil {
@@ -270,33 +304,7 @@ func (r *reconciler[T]) observe(ctx context.Context, p *pass, owner T) (View, er
 		}
 		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
-	if r.external == nil || owner.GetDeletionTimestamp() != nil {
-		return v, nil
-	}
-	state, err := r.observeExternal(ctx, owner, v)
-	v.observed.External = state
-	asked.Declared = r.owned.Load().declared // External may have called OwnsLater
-	return v, err
-}
-
-// observationFailed is the error of an operator's External. It doesn't unwrap its cause: an error of another API server, such as a
-// conflict or an invalid request, says nothing about the owner's children.
-type observationFailed struct{ cause error }
-
-func (f observationFailed) Error() string { return "observe the external state: " + f.cause.Error() }
-
-// observeExternal calls the operator's External. Unlike a plan it isn't pure, so after a panic it is tried again, as after an error.
-func (r *reconciler[T]) observeExternal(ctx context.Context, owner T, observed View) (state any, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = observationFailed{fmt.Errorf("it panicked: %v; the log has the stack", cause)}
-			log.FromContext(ctx).Error(err, "External must not panic", "stack", string(debug.Stack()))
-		}
-	}()
-	if state, err = r.external(ctx, owner, observed); err != nil {
-		return nil, observationFailed{err}
-	}
-	return state, nil
+	return v, nil
 }
 
 // endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that one of the operator's own
@@ -345,7 +353,7 @@ func (r *reconciler[T]) makePlan(ctx context.Context, owner T, view View) (plan 
 	witnesses, repeat := r.guard.Before(owner, view.observed.Objects())
 	plan, err = callPlan(ctx, r.plan, owner, view)
 	if err == nil {
-		err = errors.Join(view.observed.Asked.Err(), plan.check(r.owned.Load().declared, r.effects, owner))
+		err = errors.Join(view.observed.Asked.Err(), plan.check(view.observed.Asked.Declared, r.effects, owner))
 	}
 	if err == nil && repeat && ctx.Err() == nil {
 		err = r.checkRepeated(ctx, owner, view, plan)

@@ -1,12 +1,14 @@
 package builder_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -105,23 +107,85 @@ func untyped() client.Object {
 
 func nothing(*appsv1.Deployment, builder.View) ownerPlan { return ownerPlan{} }
 
+// namesSources are the ways to give the operator a function of names.
+var namesSources = map[string]func(o *builder.Operator[*v1alpha1.JobFlow], names func(*v1alpha1.JobFlow) []string){
+	"ReferencedBy": func(o *builder.Operator[*v1alpha1.JobFlow], names func(*v1alpha1.JobFlow) []string) {
+		o.Watches(&corev1.ConfigMap{}, builder.ReferencedBy(names))
+	},
+	"ByName": func(o *builder.Operator[*v1alpha1.JobFlow], names func(*v1alpha1.JobFlow) []string) {
+		o.Owns(&corev1.Secret{}, builder.ByName(names))
+	},
+}
+
 // A function that panics over an owner's spec is reported on the owner, and tried again when that changes.
 func TestAPanicOfTheNamesIsReported(t *testing.T) {
-	f := newFleet(t, "a")
-	ours := f.server.Client("ours")
-	op := builder.NewOperator[*v1alpha1.JobFlow](nil, "names").
-		Watches(&corev1.ConfigMap{}, builder.ReferencedBy(func(*v1alpha1.JobFlow) []string { panic("no name") })).
-		Plan(func(*v1alpha1.JobFlow, builder.View) builder.Plan[*v1alpha1.JobFlow] {
-			return builder.Plan[*v1alpha1.JobFlow]{Report: true}
+	for name, describe := range namesSources {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, "a")
+			ours := f.server.Client("ours")
+			op := builder.NewOperator[*v1alpha1.JobFlow](nil, "names").
+				Plan(func(*v1alpha1.JobFlow, builder.View) builder.Plan[*v1alpha1.JobFlow] {
+					return builder.Plan[*v1alpha1.JobFlow]{Report: true}
+				})
+			describe(op, func(*v1alpha1.JobFlow) []string { panic("no name") })
+			r, err := buildertest.NewReconciler(op, ours, ours.Now)
+			require.NoError(t, err)
+			for range 2 {
+				_, err = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key("a")})
+				require.ErrorIs(t, err, reconcile.TerminalError(nil))
+				require.ErrorIs(t, err, builder.ErrMisuse)
+			}
+			require.Len(t, ours.Events(), 1)
+			assert.Contains(t, ours.Events()[0].Note, "panicked: no name")
+			assert.Equal(t, events.ReasonInvalidPlan, meta.FindStatusCondition(f.flow("a").Status.Conditions, events.ConditionReady).Reason)
 		})
-	r, err := buildertest.NewReconciler(op, ours, ours.Now)
-	require.NoError(t, err)
-	for range 2 {
-		_, err = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key("a")})
-		require.ErrorIs(t, err, reconcile.TerminalError(nil))
-		require.ErrorIs(t, err, builder.ErrMisuse)
 	}
-	require.Len(t, ours.Events(), 1)
-	assert.Contains(t, ours.Events()[0].Note, "panicked: no name")
-	assert.Equal(t, events.ReasonInvalidPlan, meta.FindStatusCondition(f.flow("a").Status.Conditions, events.ConditionReady).Reason)
+}
+
+// The deletion of an owner needs neither a plan nor what the plan reads.
+func TestAPanicOfTheNamesDoesntHoldUpADeletion(t *testing.T) {
+	for name, describe := range namesSources {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, "a")
+			ours := f.server.Client("ours")
+			terminating := 0
+			op := builder.NewOperator[*v1alpha1.JobFlow](nil, "names").
+				Owns(&corev1.ConfigMap{}, builder.CrossNamespace()).
+				Plan(func(flow *v1alpha1.JobFlow, _ builder.View) builder.Plan[*v1alpha1.JobFlow] {
+					if flow.DeletionTimestamp != nil {
+						terminating++
+					}
+					return builder.Plan[*v1alpha1.JobFlow]{
+						Children: []builder.Child{builder.Want(newConfigMap("elsewhere", "c", ""), builder.CrossNamespace())}, Report: true,
+					}
+				})
+			names := func() []string { return nil }
+			describe(op, func(*v1alpha1.JobFlow) []string { return names() })
+			r, err := buildertest.NewReconciler(op, ours, ours.Now)
+			require.NoError(t, err)
+			pass := func() error {
+				_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key("a")})
+				return err
+			}
+			require.NoError(t, pass())
+			child := newConfigMap("elsewhere", "c", "")
+			require.NoError(t, f.world.Get(t.Context(), client.ObjectKeyFromObject(child), child))
+
+			names = func() []string { panic("no name") }
+			require.NoError(t, f.world.Delete(t.Context(), f.flow("a")))
+			for range 3 {
+				if err := pass(); err != nil {
+					assert.ErrorContains(t, err, "panicked: no name")
+				}
+			}
+			assert.True(t, apierrors.IsNotFound(f.world.Get(t.Context(), client.ObjectKeyFromObject(child), child)))
+			assert.True(t, apierrors.IsNotFound(f.world.Get(t.Context(), key("a"), &v1alpha1.JobFlow{})), "the finalizer is removed")
+			assert.Zero(t, terminating, "there is no plan without what it reads")
+			var notes []string
+			for _, ev := range ours.Events() {
+				notes = append(notes, ev.Note)
+			}
+			assert.Contains(t, strings.Join(notes, "\n"), "panicked: no name")
+		})
+	}
 }

@@ -310,9 +310,9 @@ type completed[T client.Object] struct {
 // syncWithin is how long OwnsLater waits for the cache of a kind. Until it has returned, no pass reads the kind.
 const syncWithin = 2 * time.Second
 
-// OwnsLater is [Operator.Owns] for a completed operator. Use it for a kind whose API was installed after the program started. From
-// then on an event of such a child runs its owner's plan, and plans may have children of the kind; the view has them from the next
-// pass on. For a kind that the operator owns already it does nothing. It is safe for concurrent use, also from the function of
+// OwnsLater is [Operator.Owns] for a completed operator. Use it for a kind whose API was installed after the program started. From then on
+// an event of such a child runs its owner's plan, and plans may have children of the kind; the view has them, too, in a pass whose External
+// calls OwnsLater. For a kind that the operator owns already it does nothing. It is safe for concurrent use, also from the function of
 // [Operator.External]. For a kind that isn't installed it returns the error of the RESTMapper. It returns an error, too, if the cache
 // doesn't have the objects within 2 seconds, such as without the permission to list them; a later call continues.
 func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {

@@ -1,18 +1,14 @@
 package program
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
@@ -82,34 +78,4 @@ func TestFormatOfPreview(t *testing.T) {
 	assert.Equal(t, 1, exitCode(err))
 	assert.Equal(t, 0, exitCode(nil))
 	assert.Equal(t, 0, exitCode(flag.ErrHelp))
-}
-
-// aCache is filled, or isn't until the request ends.
-type aCache struct {
-	cache.Cache
-	filled bool
-}
-
-func (c aCache) WaitForCacheSync(ctx context.Context) bool {
-	if !c.filled {
-		<-ctx.Done()
-	}
-	return c.filled
-}
-
-// cached is a manager with a cache.
-type cached struct {
-	manager.Manager
-	cache aCache
-}
-
-func (c cached) GetCache() cache.Cache { return c.cache }
-
-// A program is ready once its caches are filled. It doesn't let the kubelet wait for that.
-func TestReadiness(t *testing.T) {
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil)
-	require.NoError(t, cacheReady(cached{cache: aCache{filled: true}})(request))
-	ended, end := context.WithCancel(t.Context())
-	end()
-	require.EqualError(t, cacheReady(cached{})(request.WithContext(ended)), "the caches are not filled yet")
 }

@@ -6,9 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -19,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/armature-dev/armature/internal/running"
 )
 
 // operate runs the operators.
@@ -40,7 +40,7 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", cacheReady(mgr))); err != nil {
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", running.CacheReady(mgr))); err != nil {
 		return err
 	}
 	featured, err := with.around(mgr, o.Name, settings.LeaderElectionNamespace)
@@ -50,33 +50,11 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 	if err := o.Setup(featured); err != nil {
 		return err
 	}
-	return start(ctx, mgr)
-}
-
-// start runs the manager until ctx ends. A manager whose caches never get filled, because a role is missing, doesn't stop: in
-// controller-runtime v0.25 runnableGroup.Start waits for the caches in a loop that the end of ctx only makes spin. No pass has begun by
-// then, so that it can be left behind.
-func start(ctx context.Context, mgr manager.Manager) error {
-	filled, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		if mgr.GetCache().WaitForCacheSync(ctx) {
-			close(filled)
-		}
-	}()
-	go func() { ended <- mgr.Start(ctx) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	select {
-	case err := <-ended:
-		return err
-	case <-filled:
-		return <-ended
-	case <-time.After(time.Second):
+	err = running.Run(ctx, mgr, nil)
+	if errors.Is(err, running.ErrNeverFilled) {
 		return nil
 	}
+	return err
 }
 
 func namespacesFlag(flags *flag.FlagSet) *string {
@@ -108,16 +86,4 @@ func (o Options) manager(scheme *runtime.Scheme, namespaces string, settings ctr
 // quiet are the settings of a manager that serves nothing.
 func quiet() ctrl.Options {
 	return ctrl.Options{Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0"}
-}
-
-// cacheReady is ready once the caches have what the operators read.
-func cacheReady(mgr manager.Manager) healthz.Checker {
-	return func(r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
-		defer cancel()
-		if !mgr.GetCache().WaitForCacheSync(ctx) {
-			return errors.New("the caches are not filled yet")
-		}
-		return nil
-	}
 }

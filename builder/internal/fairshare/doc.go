@@ -6,6 +6,10 @@
 // of a namespace with recent expensive plans run one at a time, and those of all such namespaces together use at most half of the
 // CPUs, but at least one. The namespace that has waited longest has the next slot, however many owners of another one retry meanwhile.
 //
+// A plan that needs something outside of the cluster observes it without a slot, when there is a free one. If others have taken the slot
+// meanwhile, the owner asks again with what it has observed. Its namespace keeps its place, so it has at least one turn for each two of
+// another namespace.
+//
 // A plan is expensive if it takes 5 ms of CPU time, as [CPUTime] measures it. On systems where only the wall-clock time is known, a
 // process without CPU can also take a cheap plan for one.
 //

@@ -38,10 +38,16 @@ type usage struct {
 	known     bool      // a plan has ended
 	expensive time.Time // when the last expensive plan ended; zero: none is remembered
 	running   int
-	limited   bool      // the plan that runs counts as an expensive one
-	waits     bool      // the namespace is in the limiter's waiting
-	retry     time.Time // when the first of its delayed owners retries
-	delayed   int       // its other delayed owners, since a plan began
+	limited   bool // the plan that runs counts as an expensive one
+	waits     bool // the namespace is in the limiter's waiting
+	owners    line // its delayed owners
+	observed  line // those that have what their plan observes
+}
+
+// line are the delayed owners of a namespace, since a plan of it began.
+type line struct {
+	retry time.Time // when the first one retries
+	more  int       // the others
 }
 
 // New returns a Limiter of the given number of CPUs.
@@ -59,31 +65,75 @@ type Slot struct {
 
 // Begin returns the slot of a plan of a namespace if it may run now, otherwise the delay until the next attempt.
 func (l *Limiter) Begin(namespace string, now time.Time) (Slot, time.Duration) {
+	return l.begin(namespace, false, now)
+}
+
+// Ask returns 0 if an owner of a namespace may now observe something outside of the cluster for its plan, otherwise the delay until the
+// next attempt. It takes no slot: others use a free one during the observation, after which BeginObserved must follow. The namespace keeps
+// its place for about maxWait.
+func (l *Limiter) Ask(namespace string, now time.Time) time.Duration {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(namespace, now)
+	limited, place, ok := l.allows(u, now)
+	if !ok || u.observed.isExpected(now) {
+		return u.owners.delay(place, now)
+	}
+	if limited && !now.Before(u.owners.retry) {
+		u.owners.retry = now.Add(-grace - 1) // late, so that others overtake it at once
+	}
+	return 0
+}
+
+// BeginObserved is Begin of a plan that has what it observes. If it must wait, no further owner of its namespace observes meanwhile.
+// Otherwise each of thousands of owners could use a turn for its observation, and none for its plan.
+func (l *Limiter) BeginObserved(namespace string, now time.Time) (Slot, time.Duration) {
+	return l.begin(namespace, true, now)
+}
+
+func (l *Limiter) begin(namespace string, observed bool, now time.Time) (Slot, time.Duration) {
 	if l == nil {
 		return Slot{}, 0
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	u := l.of(namespace, now)
-	limited := u.isExpensive(now)
+	limited, place, ok := l.allows(u, now)
+	switch {
+	case !ok && observed:
+		return Slot{}, u.observed.delay(place, now)
+	case !ok:
+		return Slot{}, u.owners.delay(place, now)
+	}
 	waited := limited && !u.isRemembered(now)
-	if !limited && !u.expensive.IsZero() { // its plans may be cheap now: the next one decides
-		u.expensive, u.known = time.Time{}, false
-	}
-	if (limited || !u.known) && u.running > 0 {
-		return Slot{}, u.delay(0, now)
-	}
 	if limited {
-		if place := l.place(u, now); l.running+place >= l.atOnce {
-			return Slot{}, u.delay(place, now)
-		}
 		u.waits, u.limited = false, true
 		l.waiting = slices.DeleteFunc(l.waiting, func(w *usage) bool { return w == u })
 		l.running++
 	}
 	u.running++
-	u.retry, u.delayed = time.Time{}, 0
+	u.owners, u.observed = line{}, line{}
 	return Slot{l, u, now, waited}, 0
+}
+
+// allows returns whether a plan counts as an expensive one, the place of its namespace among those that wait, and whether there is a slot
+// for it.
+func (l *Limiter) allows(u *usage, now time.Time) (limited bool, place int, ok bool) {
+	limited = u.isExpensive(now)
+	if !limited && !u.expensive.IsZero() { // its plans may be cheap now: the next one decides
+		u.expensive, u.known = time.Time{}, false
+	}
+	if (limited || !u.known) && u.running > 0 {
+		return limited, 0, false
+	}
+	if !limited {
+		return limited, 0, true
+	}
+	place = l.place(u, now)
+	return limited, place, l.running+place < l.atOnce
 }
 
 // isExpensive reports whether the plans of a namespace are limited.
@@ -96,7 +146,7 @@ func (u *usage) isRemembered(now time.Time) bool {
 	return !u.expensive.IsZero() && now.Sub(u.expensive) < remembered
 }
 
-// place returns how many namespaces have waited longer than an expensive one. If there is no place for its plan, it waits from now on.
+// place returns how many namespaces have waited longer than an expensive one, which waits from now on.
 func (l *Limiter) place(u *usage, now time.Time) int {
 	l.dropGone(u, now)
 	if !u.waits {
@@ -108,7 +158,7 @@ func (l *Limiter) place(u *usage, now time.Time) int {
 		if w == u {
 			break
 		}
-		if now.Sub(w.retry) <= grace {
+		if now.Sub(w.retry()) <= grace {
 			place++
 		}
 	}
@@ -118,23 +168,36 @@ func (l *Limiter) place(u *usage, now time.Time) int {
 // dropGone removes the waiting namespaces, except one, whose owners don't retry any more.
 func (l *Limiter) dropGone(except *usage, now time.Time) {
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *usage) bool {
-		if w != except && (now.Sub(w.retry) > maxWait || w.retry.Sub(now) > maxWait) { // or the clock was set back
+		if retry := w.retry(); w != except && (now.Sub(retry) > maxWait || retry.Sub(now) > maxWait) { // or the clock was set back
 			w.waits = false
 		}
 		return !w.waits
 	})
 }
 
+// retry returns when a delayed owner of the namespace retries.
+func (u *usage) retry() time.Time {
+	if u.owners.retry.After(u.observed.retry) {
+		return u.owners.retry
+	}
+	return u.observed.retry
+}
+
 // delay returns the delay of an owner whose namespace has a place among those that wait. The first owner that asks retries soon, so that
 // a free slot is used, and the others after it.
-func (u *usage) delay(place int, now time.Time) time.Duration {
-	if !now.Before(u.retry) || u.retry.Sub(now) > maxWait {
+func (o *line) delay(place int, now time.Time) time.Duration {
+	if !now.Before(o.retry) || o.retry.Sub(now) > maxWait {
 		wait := min(time.Duration(1+place)*retryAfter, maxWait)
-		u.retry = now.Add(wait)
+		o.retry = now.Add(wait)
 		return wait
 	}
-	u.delayed++
-	return min(u.retry.Sub(now)+time.Duration(u.delayed)*retryAfter, maxWait)
+	o.more++
+	return min(o.retry.Sub(now)+time.Duration(o.more)*retryAfter, maxWait)
+}
+
+// isExpected reports whether an owner of the line retries, and isn't late.
+func (o *line) isExpected(now time.Time) bool {
+	return now.Sub(o.retry) <= grace && o.retry.Sub(now) <= maxWait
 }
 
 // End ends a plan that used the given CPU time. Only the first call of End or Release has an effect.

@@ -96,6 +96,50 @@ func TestALateNamespaceIsOvertakenAndKeepsItsPlace(t *testing.T) {
 	assert.Zero(t, wait(l, "late", retry.Add(2*grace)))
 }
 
+// A namespace that observes needs a slot soon. Until then others use it.
+func TestANamespaceThatObservesIsOvertakenAndKeepsItsPlace(t *testing.T) {
+	l := New(2)
+	require.Zero(t, l.Ask("new", start))
+	for _, namespace := range []string{"observes", "other", "busy"} {
+		plan(t, l, namespace, time.Second, start)
+	}
+	running, _ := begin(l, "busy", start)
+	require.NotZero(t, l.Ask("observes", start), "it waits from now on")
+	require.NotZero(t, wait(l, "other", start))
+	running.End(time.Second, start)
+	require.NotZero(t, wait(l, "busy", start), "others have waited since before")
+
+	now := start.Add(grace)
+	require.Zero(t, l.Ask("observes", now))
+	require.Zero(t, l.Ask("observes", now), "there is still a free slot")
+	running, delay := begin(l, "other", now)
+	require.Zero(t, delay, "it may use the slot")
+	require.NotZero(t, wait(l, "busy", now))
+	now = now.Add(maxWait / 2)
+	_, delay = l.BeginObserved("observes", now)
+	require.Equal(t, retryAfter, delay)
+	_, delay = l.BeginObserved("observes", now)
+	require.Equal(t, 2*retryAfter, delay)
+	running.End(time.Second, now)
+	require.NotZero(t, wait(l, "busy", now), "the one that has observed is before it")
+	require.NotZero(t, l.Ask("observes", now), "and the owners that have observed are before others of their namespace")
+	_, delay = l.BeginObserved("observes", now)
+	assert.Zero(t, delay)
+}
+
+// An owner that has observed may be deleted before it retries.
+func TestAnOwnerThatIsLateHoldsNoneUp(t *testing.T) {
+	l := New(2)
+	plan(t, l, "observes", time.Second, start)
+	plan(t, l, "busy", time.Second, start)
+	running, _ := begin(l, "busy", start)
+	_, delay := l.BeginObserved("observes", start)
+	require.NotZero(t, delay)
+	running.End(time.Second, start)
+	require.NotZero(t, l.Ask("observes", start.Add(delay)))
+	assert.Zero(t, l.Ask("observes", start.Add(delay+grace+1)))
+}
+
 func TestANamespaceThatIsGoneLosesItsPlace(t *testing.T) {
 	l := New(2)
 	plan(t, l, "gone", time.Second, start)
@@ -269,6 +313,7 @@ func TestNamespacesThatWaitedAreForgotten(t *testing.T) {
 
 func TestANilLimiterLetsAllRun(t *testing.T) {
 	var l *Limiter
+	assert.Zero(t, l.Ask("a", start))
 	slot, delay := begin(l, "a", start)
 	assert.Zero(t, delay)
 	slot.End(time.Second, start)

@@ -1,6 +1,7 @@
 package fairshare
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"testing"
@@ -16,6 +17,7 @@ type busyNamespaces struct {
 	owners     func(namespace int) int
 	plan       time.Duration
 	cpus       int
+	observe    time.Duration // before the plans of the first namespace
 }
 
 // ran is the result of a simulation.
@@ -25,11 +27,12 @@ type ran struct {
 	longestWait            map[int]time.Duration
 }
 
-// event is the next request of an owner for a slot, or the end of its plan.
+// event is the next request of an owner for a slot, or the end of its observation or of its plan.
 type event struct {
 	at, asks  time.Time // asks: when the owner asked first
 	namespace int
 	slot      *Slot // of a plan that ends
+	observed  bool  // the plan needs no further observation
 }
 
 type events []event
@@ -65,12 +68,19 @@ func (b busyNamespaces) run(t *testing.T, duration time.Duration) ran {
 			running[e.namespace]--
 			total--
 			result.plans[e.namespace]++
-			e.slot, e.at = nil, e.at.Add(100*time.Microsecond)
+			e.slot, e.observed, e.at = nil, false, e.at.Add(100*time.Microsecond)
 			e.asks = e.at
 			heap.Push(&next, e)
 			continue
 		}
-		slot, wait := begin(l, fmt.Sprint(e.namespace), e.at)
+		if e.namespace == 0 && b.observe > 0 && !e.observed {
+			wait := l.Ask("0", e.at)
+			e.observed = wait == 0
+			e.at = e.at.Add(cmp.Or(wait, b.observe))
+			heap.Push(&next, e)
+			continue
+		}
+		slot, wait := l.begin(fmt.Sprint(e.namespace), e.observed, e.at)
 		if wait > 0 {
 			e.at = e.at.Add(wait)
 			heap.Push(&next, e)
@@ -81,7 +91,7 @@ func (b busyNamespaces) run(t *testing.T, duration time.Duration) ran {
 		result.atOnce = max(result.atOnce, total)
 		result.ofOneNamespace = max(result.ofOneNamespace, running[e.namespace])
 		result.longestWait[e.namespace] = max(result.longestWait[e.namespace], e.at.Sub(e.asks))
-		e.slot, e.at = slot, e.at.Add(b.plan)
+		e.slot, e.at = &slot, e.at.Add(b.plan)
 		heap.Push(&next, e)
 	}
 	return result
@@ -89,11 +99,11 @@ func (b busyNamespaces) run(t *testing.T, duration time.Duration) ran {
 
 func TestTheSlotsAreUsedInTurn(t *testing.T) {
 	for name, b := range map[string]busyNamespaces{
-		"plans that wait longer than a namespace counts as expensive": {20, func(int) int { return 20 }, time.Second, 2},
-		"plans that take longer than that":                            {3, func(int) int { return 20 }, 12 * time.Second, 2},
-		"many namespaces of one owner":                                {100, func(int) int { return 1 }, 10 * time.Millisecond, 2},
-		"few namespaces":                                              {2, func(int) int { return 3 }, 10 * time.Millisecond, 2},
-		"several slots":                                               {20, func(int) int { return 5 }, 20 * time.Millisecond, 8},
+		"plans that wait longer than a namespace counts as expensive": {20, func(int) int { return 20 }, time.Second, 2, 0},
+		"plans that take longer than that":                            {3, func(int) int { return 20 }, 12 * time.Second, 2, 0},
+		"many namespaces of one owner":                                {100, func(int) int { return 1 }, 10 * time.Millisecond, 2, 0},
+		"few namespaces":                                              {2, func(int) int { return 3 }, 10 * time.Millisecond, 2, 0},
+		"several slots":                                               {20, func(int) int { return 5 }, 20 * time.Millisecond, 8, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const duration = 2 * time.Minute
@@ -113,8 +123,28 @@ func TestTheSlotsAreUsedInTurn(t *testing.T) {
 }
 
 func TestASingleOwnerWaitsForOnePlanOfThousands(t *testing.T) {
-	b := busyNamespaces{2, func(n int) int { return 1 + n*2999 }, 50 * time.Millisecond, 2}
+	b := busyNamespaces{2, func(n int) int { return 1 + n*2999 }, 50 * time.Millisecond, 2, 0}
 	got := b.run(t, time.Minute)
 	require.NotZero(t, got.plans[0])
 	assert.Less(t, got.longestWait[0], 2*b.plan)
+}
+
+// A namespace whose plans need an observation has its turns, although others take each slot that is free meanwhile.
+func TestANamespaceThatObservesHasItsTurns(t *testing.T) {
+	for name, b := range map[string]busyNamespaces{
+		"one owner beside many":                {2, func(n int) int { return 1 + n*500 }, time.Second, 2, 200 * time.Millisecond},
+		"many owners":                          {2, func(int) int { return 500 }, time.Second, 2, 200 * time.Millisecond},
+		"an observation is longer than a plan": {20, func(int) int { return 5 }, time.Second, 2, 5 * time.Second},
+		"a plan is longer than it counts":      {2, func(int) int { return 1 }, 12 * time.Second, 2, 2 * time.Second},
+		"several slots":                        {3, func(int) int { return 3 }, 100 * time.Millisecond, 4, 100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const duration = 2 * time.Minute
+			got := b.run(t, duration)
+			for n := 1; n < b.namespaces; n++ {
+				assert.GreaterOrEqual(t, 1+3*got.plans[0], got.plans[n], "the other may have a plan during the observation, too: %v", got.plans)
+				assert.GreaterOrEqual(t, 1+2*got.plans[n], got.plans[0], "%v", got.plans)
+			}
+		})
+	}
 }

@@ -42,6 +42,8 @@ type Memory struct {
 	// Steady has the generations that the passes over an owner have carried out. Forgotten: a former state is kept without need, or a later
 	// change is undone together with an earlier one of the same generation and build.
 	Steady *Steady
+	// External has the external states whose plans wait for a slot. Forgotten: External is called again.
+	External *External
 	// Failures has the last reported failure of each call. Forgotten: the failure is reported again.
 	Failures Failures
 }
@@ -69,6 +71,7 @@ func New() *Memory {
 		Stuck:       stuck.NewWatch(maxRemembered),
 		Refused:     &Refused{answers: NewRecent[refusedKey, *invalidAnswer](), last: NewRecent[store.Key, time.Time]()},
 		Steady:      &Steady{of: NewRecent[types.UID, generations]()},
+		External:    newExternal(),
 		Failures:    Failures{reported: NewRecent[Call, string]()},
 	}
 }

@@ -11,8 +11,7 @@ import (
 )
 
 // Asked collects a plan's requests for undeclared kinds. The view never has objects of such a kind, and a plan must not take that for
-// an answer. It is safe for concurrent use, except for a change of Declared. Nil, as in a view of a test, collects nothing: any kind
-// may be requested.
+// an answer. It is safe for concurrent use. Nil, as in a view of a test, collects nothing: any kind may be requested.
 type Asked struct {
 	Declared *Declared
 

@@ -54,7 +54,11 @@ func (n *ByName) Kinds() []NamedKind { return n.kinds }
 func (n *ByName) Observe(ctx context.Context, children *Children) (again time.Duration, err error) {
 	owner := children.Owner
 	for _, k := range n.kinds {
-		for _, name := range k.Names(owner) {
+		names, err := namesOf(k.Names, owner)
+		if err != nil {
+			return 0, err
+		}
+		for _, name := range names {
 			if name == "" {
 				continue
 			}
@@ -113,7 +117,8 @@ func (n *ByName) Learn(owner client.Object, wrote func(schema.GroupKind) bool, f
 		return false
 	}
 	for _, k := range n.kinds {
-		for _, name := range k.Names(owner) {
+		names, _ := namesOf(k.Names, owner) // Observe returns the error
+		for _, name := range names {
 			n.known.Remove(memory.Child{Owner: owner.GetUID(), Key: store.KeyOf(k.Kind.GVK, owner.GetNamespace(), name)})
 		}
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // An author's functions run in goroutines of informers, too. A panic there ends the process, and does so at each start for as long as a
-// tenant keeps the object that causes it. The functions here make an error of it.
+// tenant keeps the object that causes it. In a pass a panic would be tried again forever, and nothing on the owner would say so. The
+// functions here make an error of it.
 
 // namesOf calls an author's function that returns the names in an object.
 func namesOf(f func(client.Object) []string, obj client.Object) (names []string, err error) {

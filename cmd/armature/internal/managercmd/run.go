@@ -3,6 +3,7 @@ package managercmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/armature-dev/armature/builder/undo"
 	"github.com/armature-dev/armature/cmd/armature/internal/kindmetrics"
 	"github.com/armature-dev/armature/internal/admission"
+	"github.com/armature-dev/armature/internal/running"
 )
 
 // leaseName is the default name of the lease that managers compete for.
@@ -95,11 +97,19 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
-	if err := mgr.AddReadyzCheck("cache", cacheReady(mgr)); err != nil {
+	if err := mgr.AddReadyzCheck("cache", running.CacheReady(mgr)); err != nil {
 		return err
 	}
 	logger.Info("starting", "cluster", mgr.GetConfig().Host, "leaderElection", o.leaderElect, "selector", o.selector)
-	return start(ctx, mgr, lost, logger)
+	switch err := running.Run(ctx, mgr, lost); {
+	case errors.Is(err, running.ErrLost):
+		return errLeaseLost
+	case errors.Is(err, running.ErrNeverFilled):
+		logger.Info(err.Error())
+		return nil
+	default:
+		return err
+	}
 }
 
 // newManager returns the manager, and what is closed when another one leads in its place.
