@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
@@ -114,6 +115,7 @@ func headlessService(c *v1alpha1.MiniCluster) *corev1.Service {
 // services renders what runs the services' pod: one, never two at a time, and another when it is lost.
 func services(c *v1alpha1.MiniCluster) *appsv1.Deployment {
 	own := map[string]string{LabelMiniCluster: c.Name, LabelUID: string(c.UID), LabelRole: "services"}
+	ours := map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy} // only pods with it are in the manager's memory
 	spec := podSpec(c, c.Spec.Services)
 	spec.Hostname = servicesName(c)
 	spec.Volumes = append(spec.Volumes, sideVolumes(c)...)
@@ -128,7 +130,7 @@ func services(c *v1alpha1.MiniCluster) *appsv1.Deployment {
 			Selector: &metav1.LabelSelector{MatchLabels: own},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
-					Labels:      podtemplate.Merge(own, c.Spec.Pod.Labels),
+					Labels:      podtemplate.Merge(own, podtemplate.Merge(ours, c.Spec.Pod.Labels)),
 					Annotations: c.Spec.Pod.Annotations,
 				},
 				Spec: spec,
