@@ -22,16 +22,23 @@ func meta(c *v1alpha1.MiniCluster, name string) metav1.ObjectMeta {
 
 // prepare returns what the pods need. Kubernetes would let a pod without its ConfigMap wait, but looks for it again only seconds
 // later, so the Job is created when everything else exists.
-func (p *pass) prepare() []builder.Child {
+func (p *pass) prepare(o *observed) []builder.Child {
 	c := p.c
 	children := []builder.Child{builder.Want(scriptsMap(c)), builder.Want(headlessService(c))}
 	if !c.Spec.Flux.Disable {
 		children = append(children, builder.Want(configMap(c)), p.certificate())
 	}
-	if len(c.Spec.Services) > 0 && !c.Spec.Suspend {
+	if p.mayServe(o) {
 		children = append(children, builder.Want(services(c)))
 	}
 	return children
+}
+
+// mayServe reports whether the cluster has services that may run now. In a queue of Kueue they run while Kueue lets the Job run: Kueue
+// doesn't count their pod, but they use nothing of the cluster before the work is admitted.
+func (p *pass) mayServe(o *observed) bool {
+	isHeld := isQueued(p.c) && (o.job == nil || isSuspended(o.job))
+	return len(p.c.Spec.Services) > 0 && !p.c.Spec.Suspend && !isHeld
 }
 
 // certificate returns the Secret: that of the spec, the existing one, or a new one.
@@ -46,10 +53,10 @@ func (p *pass) certificate() builder.Child {
 }
 
 // isPrepared reports whether all that the pods need exists.
-func (p *pass) isPrepared() bool {
+func (p *pass) isPrepared(o *observed) bool {
 	c := p.c
 	ready := named[*corev1.ConfigMap](p.view, scriptsName(c)) != nil && named[*corev1.Service](p.view, headlessName(c)) != nil &&
-		(len(c.Spec.Services) == 0 || named[*appsv1.Deployment](p.view, servicesName(c)) != nil)
+		(!p.mayServe(o) || named[*appsv1.Deployment](p.view, servicesName(c)) != nil)
 	if c.Spec.Flux.Disable {
 		return ready
 	}
