@@ -75,13 +75,17 @@ func (p *pass) decide(o *observed) decision {
 // decideAdmitted returns how a job continues that holds quota. Nothing is created of an invalid spec; a MiniCluster that runs goes on.
 func (p *pass) decideAdmitted(o *observed) decision {
 	held := p.job.Status.Admission.DeepCopy()
-	held.Evicted = p.eviction(o)
+	// An eviction that isn't recorded yet has stopped nothing: a MiniCluster that is gone by then may have run to its end.
+	wasDeleted := held.Evicted == nil && p.wasDeleted(o)
+	if !wasDeleted {
+		held.Evicted = p.eviction(o)
+	}
 	switch {
 	case o.cluster != nil && needs.IsOver(o.cluster):
 		return p.endOf(o, held)
 	case held.Evicted != nil:
 		return p.giveBack(o, held)
-	case p.wasDeleted(o):
+	case wasDeleted:
 		return p.failed(o, held, v1alpha1.ReasonMiniClusterDeleted, "the MiniCluster was deleted before its end was recorded, "+
 			"so the command may have run to its end or not; it isn't run again")
 	default:

@@ -184,6 +184,26 @@ func TestAMiniClusterThatIsDeletedByHand(t *testing.T) {
 	s.step(12)
 	assert.Empty(t, s.plan.Children, "the command isn't run again")
 
+	preempt := func(s *fixture) {
+		setup := offer(s.job)
+		setup.Status.Reservations[0].Attempt = s.job.Status.Attempts
+		setup.Status.Reservations[0].Evicted = &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonPreempted, Time: at(9)}
+		s.setups = []client.Object{setup}
+	}
+	for name, evict := range map[string]func(s *fixture){
+		"preempted": preempt,
+		"suspended": func(s *fixture) { s.job.Spec.Suspend, s.job.Generation = true, 2 },
+	} {
+		t.Run(name+" in the same pass", func(t *testing.T) {
+			s := running(t)
+			evict(s)
+			s.children = nil
+			assert.Equal(t, []string{v1alpha1.ReasonMiniClusterDeleted}, s.step(10))
+			assert.Equal(t, "True MiniClusterDeleted", s.is(v1alpha1.ConditionFailed))
+			assert.Nil(t, s.job.Status.Admission)
+		})
+	}
+
 	s = running(t) // between two runs nothing is lost
 	s.job.Spec.Suspend, s.job.Generation = true, 2
 	s.step(10)
