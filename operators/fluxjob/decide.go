@@ -50,9 +50,9 @@ func (p *pass) decide(o *observed) decision {
 	}
 	last, queue := p.job.Status.Queue, queueName(p.job)
 	switch {
-	case last != "" && last != queue:
+	case last != queue && (last != "" || p.job.Generation > 1):
 		// What the former queue may have reserved is declined, observed or not. A reservation of the new one for the same attempt goes with it,
-		// and the queue reserves again.
+		// and the queue reserves again. A job whose spec was changed before its first pass may have been in a queue that no status records.
 		return decision{action: actionMove, takesAttempt: true, records: true,
 			reason: v1alpha1.ReasonQueued, message: fmt.Sprintf("it moved to queue %q", queue)}
 	case len(o.problems) > 0:
