@@ -22,7 +22,7 @@ const (
 	ReasonActive = "Active"
 	// ReasonStopped: stopPolicy is Hold or HoldAndDrain.
 	ReasonStopped = "Stopped"
-	// ReasonReservationsFull: the status has no room for another admitted job.
+	// ReasonReservationsFull: the status can record no further admitted job.
 	ReasonReservationsFull = "ReservationsFull"
 	// ReasonTakenOver: another manager manages the queue from now on.
 	ReasonTakenOver = "TakenOver"

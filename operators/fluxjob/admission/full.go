@@ -31,7 +31,7 @@ func sizeOf(reservations []v1alpha1.FluxReservation, queue string) int {
 	return n
 }
 
-// isFull reports whether so many reservations of a size leave no room for another one in the status.
+// isFull reports whether so many reservations of a size are the most that the status can record.
 func isFull(reservations, size int) bool {
 	return reservations >= v1alpha1.MaxFluxReservations || size >= maxSize
 }
