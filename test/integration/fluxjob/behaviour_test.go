@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -193,4 +194,28 @@ func TestAQueueAtRestMakesNoRequest(t *testing.T) {
 		made = requests()
 		return len(made) == 0
 	}, func() any { return made })
+}
+
+// A pod whose MiniCluster or Job is deleted in the background, as kubectl does it, takes time to stop. The next job waits for it.
+func TestPodsThatAreLeftHoldTheirShare(t *testing.T) {
+	p := newPlace(t)
+	p.manage()
+	p.setup(clusters(1))
+	p.watchPods(1)
+	const stopsSlowly = "trap 'sleep 3; exit 0' TERM; sleep 3600 & wait"
+	p.submit("a", stopsSlowly)
+	p.waitState("a", v1alpha1.FluxJobRunning)
+	p.submit("b", stopsSlowly)
+	p.waitReason("b", v1alpha1.ReasonWaitingForQuota)
+
+	background := client.PropagationPolicy(metav1.DeletePropagationBackground)
+	inPlace := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: p.Namespace, Name: name} }
+	require.NoError(t, p.Client.Delete(t.Context(), &v1alpha1.MiniCluster{ObjectMeta: inPlace("a")}, background))
+	p.waitState("b", v1alpha1.FluxJobRunning)
+	p.waitState("a", v1alpha1.FluxJobFailed)
+
+	p.submit("c", "true")
+	require.NoError(t, p.Client.Delete(t.Context(), &batchv1.Job{ObjectMeta: inPlace("b")}, background))
+	p.waitState("c", v1alpha1.FluxJobSucceeded)
+	p.waitState("b", v1alpha1.FluxJobFailed)
 }
