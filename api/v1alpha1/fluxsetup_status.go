@@ -9,7 +9,8 @@ import (
 
 // Limits of the lists in a FluxSetup's status, so that it stays well below the size limit of the API server.
 const (
-	// MaxFluxReservations is the maximum number of jobs that one FluxSetup admits at a time, regardless of its quota.
+	// MaxFluxReservations is the maximum number of jobs that one FluxSetup admits at a time, regardless of its quota. They are
+	// fewer if their reservations name many resources.
 	MaxFluxReservations = 3000
 	// MaxFluxQueueEntries is the maximum number of waiting jobs that the status lists one by one.
 	MaxFluxQueueEntries = 100
@@ -21,7 +22,7 @@ const (
 	ReasonActive = "Active"
 	// ReasonStopped: stopPolicy is Hold or HoldAndDrain.
 	ReasonStopped = "Stopped"
-	// ReasonReservationsFull: the status lists the maximum number of admitted jobs.
+	// ReasonReservationsFull: the status can record no further admitted job.
 	ReasonReservationsFull = "ReservationsFull"
 	// ReasonTakenOver: another manager manages the queue from now on.
 	ReasonTakenOver = "TakenOver"

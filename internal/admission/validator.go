@@ -56,11 +56,17 @@ func (v Validator[T]) ValidateDelete(context.Context, T) (admission.Warnings, er
 func specOf(obj any) any { return reflect.ValueOf(obj).Elem().FieldByName("Spec").Interface() }
 
 func (v Validator[T]) judge(ctx context.Context, obj T) (admission.Warnings, error) {
-	plan := v.plan(asNew(obj), builder.View{Now: v.now()}.WithContext(ctx))
-	if reflect.ValueOf(plan.Status).IsNil() {
+	now := v.now()
+	view := builder.View{Now: now}.WithContext(ctx)
+	plan := v.plan(asNew(obj), view)
+	after := plan.Status
+	if started, ok := asStarted(obj, now); ok {
+		after = v.plan(started.(T), view).Status
+	}
+	if reflect.ValueOf(after).IsNil() {
 		return nil, nil
 	}
-	why := refusalIn(plan.Status)
+	why := refusalIn(after)
 	if why == "" {
 		return warningsIn(plan.Events), nil
 	}

@@ -50,9 +50,9 @@ func (p *pass) decide(o *observed) decision {
 	}
 	last, queue := p.job.Status.Queue, queueName(p.job)
 	switch {
-	case last != "" && last != queue:
+	case last != queue && (last != "" || p.job.Generation > 1):
 		// What the former queue may have reserved is declined, observed or not. A reservation of the new one for the same attempt goes with it,
-		// and the queue reserves again.
+		// and the queue reserves again. A job whose spec was changed before its first pass may have been in a queue that no status records.
 		return decision{action: actionMove, takesAttempt: true, records: true,
 			reason: v1alpha1.ReasonQueued, message: fmt.Sprintf("it moved to queue %q", queue)}
 	case len(o.problems) > 0:
@@ -75,13 +75,17 @@ func (p *pass) decide(o *observed) decision {
 // decideAdmitted returns how a job continues that holds quota. Nothing is created of an invalid spec; a MiniCluster that runs goes on.
 func (p *pass) decideAdmitted(o *observed) decision {
 	held := p.job.Status.Admission.DeepCopy()
-	held.Evicted = p.eviction(o)
+	// An eviction that isn't recorded yet has stopped nothing: a MiniCluster that is gone by then may have run to its end.
+	wasDeleted := held.Evicted == nil && p.wasDeleted(o)
+	if !wasDeleted {
+		held.Evicted = p.eviction(o)
+	}
 	switch {
 	case o.cluster != nil && needs.IsOver(o.cluster):
 		return p.endOf(o, held)
 	case held.Evicted != nil:
 		return p.giveBack(o, held)
-	case p.wasDeleted(o):
+	case wasDeleted:
 		return p.failed(o, held, v1alpha1.ReasonMiniClusterDeleted, "the MiniCluster was deleted before its end was recorded, "+
 			"so the command may have run to its end or not; it isn't run again")
 	default:

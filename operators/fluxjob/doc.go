@@ -1,9 +1,9 @@
 // Package fluxjob runs FluxJobs: a job waits for a share of its queue's quota, creates a MiniCluster, follows it to its end, and gives
 // the share back.
 //
-// [Plan] is a pure function of a FluxJob, its queue, its MiniCluster and the Jobs of that. [Setup] adds it to a manager, together with the
-// plan of the queues (FluxSetups), which is in the package admission; its comment describes how a share changes hands. Read this one in
-// this order:
+// [Plan] is a pure function of a FluxJob, its queue, its MiniCluster, and the Jobs and pods of that. [Setup] adds it to a manager,
+// together with the plan of the queues (FluxSetups), which is in the package admission; its comment describes how a share changes hands.
+// Read this one in this order:
 //
 //	setup.go    which events run a plan, and what the plan reads in its view; watches.go has which jobs an event concerns
 //	plan.go     Plan: from the view to the builder's plan

@@ -6,8 +6,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -182,6 +184,26 @@ func TestAMiniClusterThatIsDeletedByHand(t *testing.T) {
 	s.step(12)
 	assert.Empty(t, s.plan.Children, "the command isn't run again")
 
+	preempt := func(s *fixture) {
+		setup := offer(s.job)
+		setup.Status.Reservations[0].Attempt = s.job.Status.Attempts
+		setup.Status.Reservations[0].Evicted = &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonPreempted, Time: at(9)}
+		s.setups = []client.Object{setup}
+	}
+	for name, evict := range map[string]func(s *fixture){
+		"preempted": preempt,
+		"suspended": func(s *fixture) { s.job.Spec.Suspend, s.job.Generation = true, 2 },
+	} {
+		t.Run(name+" in the same pass", func(t *testing.T) {
+			s := running(t)
+			evict(s)
+			s.children = nil
+			assert.Equal(t, []string{v1alpha1.ReasonMiniClusterDeleted}, s.step(10))
+			assert.Equal(t, "True MiniClusterDeleted", s.is(v1alpha1.ConditionFailed))
+			assert.Nil(t, s.job.Status.Admission)
+		})
+	}
+
 	s = running(t) // between two runs nothing is lost
 	s.job.Spec.Suspend, s.job.Generation = true, 2
 	s.step(10)
@@ -194,6 +216,35 @@ func TestAMiniClusterThatIsDeletedByHand(t *testing.T) {
 	s.step(13)
 	assert.Len(t, s.plan.Children, 1)
 	assert.Equal(t, v1alpha1.FluxJobStarting, s.job.Status.State)
+}
+
+// A pod whose MiniCluster and Job are gone holds the share until it has ended. A pod of an earlier job of the same name doesn't.
+func TestPodsThatAreLeftHoldTheShare(t *testing.T) {
+	s := running(t)
+	pod := podOf(s.job.UID)
+	s.children, s.setups = nil, append(s.setups, pod)
+	assert.Equal(t, []string{v1alpha1.ReasonMiniClusterDeleted}, s.step(10))
+	assert.Equal(t, v1alpha1.FluxJobFailed, s.job.Status.State)
+	s.step(11)
+	require.NotNil(t, s.job.Status.Admission, "the pod runs")
+	pod.Status.Phase = corev1.PodFailed
+	s.step(12)
+	assert.Nil(t, s.job.Status.Admission)
+
+	s = running(t)
+	s.children, s.setups = nil, append(s.setups, podOf("of an earlier job"))
+	s.step(10)
+	assert.Nil(t, s.job.Status.Admission)
+}
+
+// podOf returns a pod that runs, of a job a with a UID.
+func podOf(uid types.UID) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: "a-0-x", Labels: map[string]string{LabelFluxJob: "a", LabelUID: string(uid)},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
 }
 
 // A MiniCluster that can never be made must not hold its share for ever, and one that could be must say what is in the way.

@@ -16,13 +16,13 @@ import (
 func TestAReservationOfWhatIsNoLongerNeededIsDeclined(t *testing.T) {
 	job := makeJob("a", 1)
 	setup := offer(job)
-	job.Generation = 2
+	job.Generation, job.Status.Queue = 2, "q"
 	s := &fixture{t: t, job: job, setups: []client.Object{setup}}
 	s.step(5)
 	assert.NotNil(t, s.job.Status.Admission, "a change that needs the same")
 
 	job = makeJob("a", 1, func(s *v1alpha1.FluxJobSpec) { s.Size = ptr.To[int32](3) })
-	job.Generation = 2
+	job.Generation, job.Status.Queue = 2, "q"
 	s = &fixture{t: t, job: job, setups: []client.Object{setup}}
 	s.step(5)
 	assert.Nil(t, s.job.Status.Admission)

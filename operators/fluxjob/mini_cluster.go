@@ -8,11 +8,21 @@ import (
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 	"github.com/armature-dev/armature/operators/internal/origin"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
 // AnnotationSpec is the annotation of a MiniCluster with a digest of the spec that it was created with. A MiniCluster of another digest,
 // with the labels of another queue, or larger than what the job holds, isn't resumed for the next attempt, but deleted and recreated.
 const AnnotationSpec = "api.practice.com/flux-spec"
+
+// The labels of the pods of a job's MiniCluster and of its services. The MiniCluster gets them in spec.pod.labels when it is created, so
+// the job recognises its pods also when the MiniCluster or its Job is gone, observed or not.
+const (
+	// LabelFluxJob is the label with the name of the FluxJob.
+	LabelFluxJob = "api.practice.com/fluxjob"
+	// LabelUID is the label with the UID of the FluxJob.
+	LabelUID = "api.practice.com/fluxjob-uid"
+)
 
 // changeMiniCluster adds to a plan what a decision means for the MiniCluster. While the job holds nothing the MiniCluster stays suspended,
 // so that a former one doesn't run again by itself.
@@ -99,11 +109,13 @@ func (p *pass) labels(held *v1alpha1.FluxAdmission) map[string]string {
 // render returns the MiniCluster of a job that holds quota.
 func (p *pass) render(held *v1alpha1.FluxAdmission) *v1alpha1.MiniCluster {
 	spec := specOf(p.job, held.Size)
+	digest := origin.Digest(spec)
+	spec.Pod.Labels = podtemplate.Merge(map[string]string{LabelFluxJob: p.job.Name, LabelUID: string(p.job.UID)}, spec.Pod.Labels)
 	return &v1alpha1.MiniCluster{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.job.Namespace, Name: p.job.Name,
 			Labels:      p.labels(held),
-			Annotations: map[string]string{AnnotationSpec: origin.Digest(spec)},
+			Annotations: map[string]string{AnnotationSpec: digest},
 			// When the FluxJob is deleted, the garbage collector deletes the MiniCluster in the foreground: the MiniCluster stays until its
 			// pods are gone, and so does the quota that the job holds.
 			Finalizers: []string{metav1.FinalizerDeleteDependents},

@@ -15,8 +15,8 @@ import (
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
-// observed is what a pass reads of the cluster: the job's queue and what the queue has reserved for it, its MiniCluster, and the Jobs of
-// the MiniCluster.
+// observed is what a pass reads of the cluster: the job's queue and what the queue has reserved for it, its MiniCluster, the Jobs of
+// the MiniCluster, and the pods.
 type observed struct {
 	queue      *v1alpha1.FluxSetup       // the one that the spec names; nil if it doesn't exist, or Kueue is the queue
 	admittedBy *v1alpha1.FluxSetup       // the one whose quota the job holds; nil if it is gone, or the job holds none
@@ -26,6 +26,7 @@ type observed struct {
 	namespace  *corev1.Namespace         // nil if it isn't known
 	cluster    *v1alpha1.MiniCluster     // nil if there is none
 	jobs       []*batchv1.Job            // of the MiniCluster
+	pods       []*corev1.Pod             // of the job that haven't ended, whatever became of their MiniCluster
 	problems   field.ErrorList           // of the spec
 }
 
@@ -40,6 +41,11 @@ func (p *pass) observe(view builder.View) *observed {
 	}
 	o.namespace, _ = builder.Lookup[*corev1.Namespace](view, p.job.Namespace)
 	o.cluster, _ = builder.Lookup[*v1alpha1.MiniCluster](view, p.job.Name)
+	for _, pod := range builder.Watched[*corev1.Pod](view) {
+		if pod.Labels[LabelUID] == string(p.job.UID) && !outcome.HasEnded(pod) {
+			o.pods = append(o.pods, pod)
+		}
+	}
 	o.priority = p.effectivePriority(o)
 	return o
 }
@@ -57,9 +63,13 @@ func (p *pass) reservation(queue *v1alpha1.FluxSetup, attempt int32) *v1alpha1.F
 	return nil
 }
 
-// podsGone reports whether no pod of the MiniCluster runs, and none will start by itself: the MiniCluster is gone, or has ended, or is
-// suspended and its operator has observed that; and all pods of its Jobs have ended.
+// podsGone reports whether no pod of the job runs, and none will start by itself: the MiniCluster is gone, or has ended, or is suspended
+// and its operator has observed that; and all pods have ended. The Jobs count what the cache of pods may not have yet. The pods are also
+// those of services, and those whose MiniCluster or Job was deleted.
 func (o *observed) podsGone() bool {
+	if len(o.pods) > 0 {
+		return false
+	}
 	if c := o.cluster; c != nil && !needs.IsOver(c) && !(c.Spec.Suspend && c.Status.ObservedGeneration == c.Generation) {
 		return false
 	}

@@ -35,6 +35,7 @@ func TestAFirstRun(t *testing.T) {
 	assert.Equal(t, []string{metav1.FinalizerDeleteDependents}, cluster.Finalizers)
 	assert.Equal(t, v1alpha1.MiniClusterSpec{
 		Size: 2, Containers: []v1alpha1.MiniClusterContainer{{Image: "busybox:1.28", Command: "true"}},
+		Pod: v1alpha1.MiniClusterPod{Labels: map[string]string{LabelFluxJob: "a", LabelUID: "a-uid"}},
 	}, cluster.Spec)
 
 	s.children = []client.Object{clusterOf(s.job, v1alpha1.MiniClusterStateStarting), jobOf(2)}
@@ -196,6 +197,7 @@ func TestTheMiniClusterOfATemplate(t *testing.T) {
 	template := &v1alpha1.MiniClusterSpec{
 		Size: 1, MaxSize: 4, Containers: []v1alpha1.MiniClusterContainer{{Image: "i", Command: "c"}},
 		Flux: v1alpha1.MiniClusterFlux{Disable: true},
+		Pod:  v1alpha1.MiniClusterPod{Labels: map[string]string{"team": "x", LabelUID: "of another job"}},
 	}
 	s := admitted(t, func(s *v1alpha1.FluxJobSpec) {
 		s.Image, s.Command, s.MiniCluster = "", "", template
@@ -205,6 +207,8 @@ func TestTheMiniClusterOfATemplate(t *testing.T) {
 	require.Len(t, s.plan.Children, 1)
 	want := *template.DeepCopy()
 	want.Size, want.DeadlineSeconds, want.BackoffLimit = 2, ptr.To[int64](60), ptr.To[int32](3)
+	want.Pod.Labels = map[string]string{"team": "x", LabelFluxJob: "a", LabelUID: "a-uid"}
 	assert.Equal(t, want, s.plan.Children[0].Object().(*v1alpha1.MiniCluster).Spec)
 	assert.Equal(t, int32(1), template.Size, "the template is shared")
+	assert.Len(t, template.Pod.Labels, 2, "the template is shared")
 }

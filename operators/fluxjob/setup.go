@@ -10,6 +10,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
+	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
 // Name is the operator's name: the field owner of its MiniClusters, and the reporter of its events.
@@ -26,11 +27,13 @@ func Setup(mgr manager.Manager, m admission.Manager) error {
 }
 
 // Operator describes the operator: what it owns, what it reads, and its plan. Tests run its Reconciler without a
-// manager (nil).
+// manager (nil). The watched pods are those with the job's name, among which are the pods of services, and pods whose MiniCluster or Job
+// was deleted.
 func Operator(mgr manager.Manager, m admission.Manager) *builder.Operator[*v1alpha1.FluxJob] {
 	return builder.NewOperator[*v1alpha1.FluxJob](mgr, Name).
 		Owns(&v1alpha1.MiniCluster{}, builder.Dependents(&batchv1.Job{})).
 		Watches(&v1alpha1.FluxSetup{}, builder.ReferencedBy(queues), builder.EnqueueFor(jobsOfSetup(m))).
 		Watches(&corev1.Namespace{}, builder.ReferencedBy(namespaceOf), builder.EnqueueFor(jobsOfNamespace)).
+		Watches(&corev1.Pod{}, builder.Referencing(podtemplate.OwnerIn(LabelFluxJob))).
 		Plan(planFor(m))
 }

@@ -4,8 +4,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -16,6 +20,7 @@ import (
 	simulated "github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/minicluster"
 )
 
@@ -62,7 +67,8 @@ func ofClusters() simulated.Operator {
 	})
 }
 
-// withinQuota fails if more MiniClusters may run than the queue's quota allows.
+// withinQuota fails if more MiniClusters run or may run than the queue's quota allows. A MiniCluster that is gone counts while one of its
+// pods runs.
 func withinQuota(ctx context.Context, c client.Reader) error {
 	setup := &v1alpha1.FluxSetup{}
 	if err := c.Get(ctx, client.ObjectKey{Name: "q"}, setup); err != nil || setup.Spec.Quota.MiniClusters == nil {
@@ -72,14 +78,25 @@ func withinQuota(ctx context.Context, c client.Reader) error {
 	if err := c.List(ctx, &list); err != nil {
 		return err
 	}
-	var running int32
+	running := map[client.ObjectKey]bool{}
 	for i := range list.Items {
 		if cluster := &list.Items[i]; !cluster.Spec.Suspend && !needs.IsOver(cluster) {
-			running++
+			running[client.ObjectKeyFromObject(cluster)] = true
 		}
 	}
-	if most := *setup.Spec.Quota.MiniClusters; running > most {
-		return fmt.Errorf("%d MiniClusters run on a quota of %d", running, most)
+	var pods corev1.PodList
+	if err := c.List(ctx, &pods, client.HasLabels{minicluster.LabelMiniCluster}); err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; !outcome.HasEnded(pod) {
+			running[client.ObjectKey{Namespace: pod.Namespace, Name: pod.Labels[minicluster.LabelMiniCluster]}] = true
+		}
+	}
+	if most := int(*setup.Spec.Quota.MiniClusters); len(running) > most {
+		return fmt.Errorf("%v run on a quota of %d", slices.SortedFunc(maps.Keys(running), func(a, b client.ObjectKey) int {
+			return strings.Compare(a.String(), b.String())
+		}), most)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (p *pass) changeJob(plan *builder.Plan[*v1alpha1.MiniCluster], o *observed,
 	}
 	switch d.action {
 	case actionStart:
-		if p.isPrepared() {
+		if p.isPrepared(o) {
 			plan.Children = append(plan.Children, builder.Want(render(p.c, p.view.Now), builder.CreateOnly()))
 		}
 	case actionWithhold:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
@@ -21,16 +22,23 @@ func meta(c *v1alpha1.MiniCluster, name string) metav1.ObjectMeta {
 
 // prepare returns what the pods need. Kubernetes would let a pod without its ConfigMap wait, but looks for it again only seconds
 // later, so the Job is created when everything else exists.
-func (p *pass) prepare() []builder.Child {
+func (p *pass) prepare(o *observed) []builder.Child {
 	c := p.c
 	children := []builder.Child{builder.Want(scriptsMap(c)), builder.Want(headlessService(c))}
 	if !c.Spec.Flux.Disable {
 		children = append(children, builder.Want(configMap(c)), p.certificate())
 	}
-	if len(c.Spec.Services) > 0 && !c.Spec.Suspend {
+	if p.mayServe(o) {
 		children = append(children, builder.Want(services(c)))
 	}
 	return children
+}
+
+// mayServe reports whether the cluster has services that may run now. In a queue of Kueue they run while Kueue lets the Job run: Kueue
+// doesn't count their pod, but they use nothing of the cluster before the work is admitted.
+func (p *pass) mayServe(o *observed) bool {
+	isHeld := isQueued(p.c) && (o.job == nil || isSuspended(o.job))
+	return len(p.c.Spec.Services) > 0 && !p.c.Spec.Suspend && !isHeld
 }
 
 // certificate returns the Secret: that of the spec, the existing one, or a new one.
@@ -45,10 +53,10 @@ func (p *pass) certificate() builder.Child {
 }
 
 // isPrepared reports whether all that the pods need exists.
-func (p *pass) isPrepared() bool {
+func (p *pass) isPrepared(o *observed) bool {
 	c := p.c
 	ready := named[*corev1.ConfigMap](p.view, scriptsName(c)) != nil && named[*corev1.Service](p.view, headlessName(c)) != nil &&
-		(len(c.Spec.Services) == 0 || named[*appsv1.Deployment](p.view, servicesName(c)) != nil)
+		(!p.mayServe(o) || named[*appsv1.Deployment](p.view, servicesName(c)) != nil)
 	if c.Spec.Flux.Disable {
 		return ready
 	}
@@ -114,6 +122,7 @@ func headlessService(c *v1alpha1.MiniCluster) *corev1.Service {
 // services renders what runs the services' pod: one, never two at a time, and another when it is lost.
 func services(c *v1alpha1.MiniCluster) *appsv1.Deployment {
 	own := map[string]string{LabelMiniCluster: c.Name, LabelUID: string(c.UID), LabelRole: "services"}
+	ours := map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy} // only pods with it are in the manager's memory
 	spec := podSpec(c, c.Spec.Services)
 	spec.Hostname = servicesName(c)
 	spec.Volumes = append(spec.Volumes, sideVolumes(c)...)
@@ -128,7 +137,7 @@ func services(c *v1alpha1.MiniCluster) *appsv1.Deployment {
 			Selector: &metav1.LabelSelector{MatchLabels: own},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
-					Labels:      podtemplate.Merge(own, c.Spec.Pod.Labels),
+					Labels:      podtemplate.Merge(own, podtemplate.Merge(ours, c.Spec.Pod.Labels)),
 					Annotations: c.Spec.Pod.Annotations,
 				},
 				Spec: spec,

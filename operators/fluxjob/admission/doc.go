@@ -13,6 +13,7 @@
 // Each idea is in a file of its own:
 //
 //	reservations.go  which reservations of the status still hold
+//	full.go          how many reservations the status can record
 //	queue.go         which jobs wait, in which order, and why
 //	validate.go      which specs are invalid
 //	manager.go       which manager has the queue

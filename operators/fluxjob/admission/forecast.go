@@ -43,7 +43,7 @@ func Forecasts(
 		return f.found
 	}
 	for i, setup := range setups {
-		rules := f.rules(setup, len(setup.Status.Reservations))
+		rules := f.rules(setup, setup.Status.Reservations)
 		rules.Preempts = false
 		f.state.Setups = append(f.state.Setups, rules)
 		for r := range setup.Status.Reservations {
@@ -229,7 +229,7 @@ func (f *forecast) giveUp(d *queue.Decisions) {
 func (f *forecast) reason(job *queue.Job, why queue.Reason, holder int) string {
 	setup := f.setups[job.Setup]
 	switch {
-	case why == queue.Stopped && len(setup.Status.Reservations) >= v1alpha1.MaxFluxReservations:
+	case why == queue.Stopped && isFull(len(setup.Status.Reservations), sizeOf(setup.Status.Reservations, setup.Name)):
 		return fmt.Sprintf("queue %s has admitted %d jobs, the maximum", setup.Name, len(setup.Status.Reservations))
 	case why == queue.Stopped:
 		return fmt.Sprintf("queue %s admits no job", setup.Name)

@@ -53,7 +53,7 @@ func (m Manager) observe(self *v1alpha1.FluxSetup, view builder.View) (*cohort, 
 	for i, setup := range c.setups {
 		held := c.known.settle(setup, jobs)
 		c.reservations, c.ranks = append(c.reservations, held), append(c.ranks, needs.PrioritiesOf(setup))
-		state.Setups = append(state.Setups, c.rules(setup, len(held)))
+		state.Setups = append(state.Setups, c.rules(setup, held))
 		for r := range held {
 			state.Holders = append(state.Holders, c.holder(i, &held[r]))
 		}
@@ -75,7 +75,7 @@ func counted(setups []*v1alpha1.FluxSetup) []string {
 }
 
 // rules returns a setup as numbers.
-func (c *cohort) rules(setup *v1alpha1.FluxSetup, held int) queue.Setup {
+func (c *cohort) rules(setup *v1alpha1.FluxSetup, held []v1alpha1.FluxReservation) queue.Setup {
 	spec := &setup.Spec
 	invalid := len(validate(spec)) > 0
 	return queue.Setup{
@@ -83,7 +83,7 @@ func (c *cohort) rules(setup *v1alpha1.FluxSetup, held int) queue.Setup {
 		Strict:   spec.QueueingStrategy == v1alpha1.StrictFIFO,
 		Preempts: spec.Preemption == v1alpha1.PreemptionLowerPriority,
 		Hold: !c.mayAdmit || invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil ||
-			held >= v1alpha1.MaxFluxReservations,
+			isFull(len(held), sizeOf(held, setup.Name)),
 		Drain: c.mayAdmit && !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
 	}
 }

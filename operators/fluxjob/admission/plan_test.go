@@ -1,8 +1,10 @@
 package admission
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -510,6 +513,42 @@ func TestReservationsAreBounded(t *testing.T) {
 	assert.Len(t, got.Status.Reservations, v1alpha1.MaxFluxReservations)
 	assert.Equal(t, []string{"job-3000: QueueStopped", "job-3001: QueueStopped"}, waiting(got))
 	assert.Equal(t, v1alpha1.ReasonReservationsFull, condition(got, events.ConditionReady).Reason)
+}
+
+// Jobs with the longest names, and with the longest names of resources, are fewer. etcd accepts 1.5 MiB, with all marks of eviction.
+func TestReservationsAreBoundedInBytes(t *testing.T) {
+	resources := corev1.ResourceList{}
+	for i := range 32 {
+		domain := strings.Repeat(strings.Repeat("d", 60)+".", 3) + strings.Repeat("d", 50) + ".example.com"
+		resources[corev1.ResourceName(fmt.Sprintf("%s/%063d", domain, i))] = resource.MustParse("1")
+	}
+	for name, tt := range map[string]struct {
+		resources corev1.ResourceList
+		min       int
+	}{"many resources": {resources, 100}, "long names": {nil, 2000}} {
+		t.Run(name, func(t *testing.T) {
+			queue := strings.Repeat("q", 63)
+			var jobs []client.Object
+			for i := range v1alpha1.MaxFluxReservations {
+				jobs = append(jobs, makeJob(fmt.Sprintf("job-%048d", i), i, inQueue(queue), func(j *v1alpha1.FluxJob) {
+					j.Namespace, j.UID = strings.Repeat("n", 63), types.UID(fmt.Sprintf("%036d", i))
+					j.Spec.Resources = &corev1.ResourceRequirements{Requests: tt.resources}
+				}))
+			}
+			setup := settle(t, makeSetup(queue), 10, jobs...)
+			assert.GreaterOrEqual(t, len(setup.Status.Reservations), tt.min)
+			assert.Equal(t, v1alpha1.ReasonReservationsFull, condition(setup, events.ConditionReady).Reason)
+
+			setup.Spec.StopPolicy, setup.Generation = v1alpha1.StopHoldAndDrain, 2
+			setup = settle(t, setup, 11, jobs...)
+			for i := range setup.Status.Reservations {
+				require.NotNil(t, setup.Status.Reservations[i].Evicted)
+			}
+			text, err := json.Marshal(setup)
+			require.NoError(t, err)
+			assert.Less(t, len(text), 3<<19)
+		})
+	}
 }
 
 func TestASetupThatIsBeingDeletedDoesNothing(t *testing.T) {

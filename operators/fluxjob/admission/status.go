@@ -59,15 +59,15 @@ func (c *cohort) usage(d *decision) []v1alpha1.FluxResourceUsage {
 func setReady(status *v1alpha1.FluxSetupStatus, setup *v1alpha1.FluxSetup, now metav1.Time) {
 	conditions := lifecycle.ConditionsOf(&status.Conditions, setup.Generation, now)
 	problems := validate(&setup.Spec)
-	switch admitted := len(status.Reservations); {
+	switch held := status.Reservations; {
 	case len(problems) > 0:
 		conditions.Stall(v1alpha1.ReasonInvalidSpec, message.List(problems, (*field.Error).Error))
 		return
 	case setup.Spec.StopPolicy == v1alpha1.StopHold || setup.Spec.StopPolicy == v1alpha1.StopHoldAndDrain:
 		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy))
-	case admitted >= v1alpha1.MaxFluxReservations:
+	case isFull(len(held), sizeOf(held, setup.Name)):
 		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonReservationsFull, fmt.Sprintf(
-			"%d jobs are admitted, the most that one FluxSetup can have; divide it into several", admitted))
+			"%d jobs are admitted, the most that the status of one FluxSetup can record; divide it into several", len(held)))
 	default:
 		conditions.Set(events.ConditionReady, true, v1alpha1.ReasonActive, "jobs are admitted while the quota allows it")
 	}

@@ -2,6 +2,7 @@ package needs
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -183,6 +185,11 @@ func TestProblems(t *testing.T) {
 				`spec.miniCluster.containers[1].resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0]`},
 		"negative for the pod": {v1alpha1.FluxJobSpec{MiniCluster: &v1alpha1.MiniClusterSpec{Pod: v1alpha1.MiniClusterPod{Resources: list("cpu", "-1")}}},
 			`spec.miniCluster.pod.resources[cpu]: Invalid value: "-1": must be greater than or equal to 0`},
+		"no name of a resource": {v1alpha1.FluxJobSpec{Image: "i", Resources: new(requests("a b", "1", "cpu", "1"))},
+			`spec.resources.requests: Invalid value: "a b": ` + strings.Join(validation.IsQualifiedName("a b"), "; ")},
+		"no name of a resource for the pod": {
+			v1alpha1.FluxJobSpec{MiniCluster: &v1alpha1.MiniClusterSpec{Pod: v1alpha1.MiniClusterPod{Resources: list("a/b/c", "1")}}},
+			`spec.miniCluster.pod.resources: Invalid value: "a/b/c": ` + strings.Join(validation.IsQualifiedName("a/b/c"), "; ")},
 		"two queues": {v1alpha1.FluxJobSpec{MiniCluster: &v1alpha1.MiniClusterSpec{JobLabels: map[string]string{v1alpha1.LabelKueueQueue: "k"}}},
 			"spec.miniCluster.jobLabels[kueue.x-k8s.io/queue-name]: Forbidden: the job would wait for two queues: " +
 				"give the label to the FluxJob itself, and leave spec.queue out"},

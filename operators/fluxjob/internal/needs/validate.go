@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
-// maxResources is how many resources a job may name. A FluxSetup's status records each of them in the reservation of each job, and must
-// stay below the size limit of the API server.
+// maxResources is how many resources a job may name. A FluxSetup's status records each of them in the job's reservation, and must stay
+// below the size limit of the API server.
 const maxResources = 32
 
 // Problems returns what keeps a job from ever being admitted as it is. What the CRD's own rules can say is refused by
@@ -32,8 +33,8 @@ func Problems(job *v1alpha1.FluxJob) field.ErrorList {
 			"the label %s makes Kueue the queue: take the label off, or leave this out", v1alpha1.LabelKueueQueue)))
 	}
 	eachResources(&job.Spec, func(of string, i int, r *corev1.ResourceRequirements) {
-		errs = append(errs, negative(of, i, "requests", r.Requests)...)
-		errs = append(errs, negative(of, i, "limits", r.Limits)...)
+		errs = append(errs, validateList(of, i, "requests", r.Requests)...)
+		errs = append(errs, validateList(of, i, "limits", r.Limits)...)
 	})
 	errs = append(errs, tooManyResources(&job.Spec)...)
 	template := job.Spec.MiniCluster
@@ -44,7 +45,7 @@ func Problems(job *v1alpha1.FluxJob) field.ErrorList {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "miniCluster", "jobLabels").Key(v1alpha1.LabelKueueQueue),
 			"the job would wait for two queues: give the label to the FluxJob itself, and leave spec.queue out"))
 	}
-	errs = append(errs, negative("miniCluster.pod", -1, "", template.Pod.Resources)...)
+	errs = append(errs, validateList("miniCluster.pod", -1, "", template.Pod.Resources)...)
 	if size := job.Spec.Size; size != nil {
 		path := field.NewPath("spec", "size")
 		if template.MaxSize > 0 && *size > template.MaxSize {
@@ -65,23 +66,25 @@ func Refused(job *v1alpha1.FluxJob) bool {
 		requested.Reason == v1alpha1.ReasonInvalidSpec && requested.ObservedGeneration == job.Generation
 }
 
-// negative refuses amounts that would add to a quota instead of using it, of the i-th of some containers (-1: there is one).
-func negative(of string, i int, which string, list corev1.ResourceList) field.ErrorList {
+// validateList refuses names that no resource can have, and amounts that would add to a quota instead of using it, of the i-th of some
+// containers (-1: there is one).
+func validateList(of string, i int, which string, list corev1.ResourceList) field.ErrorList {
+	path := field.NewPath(strings.TrimSuffix("spec."+of, "."))
+	if i >= 0 {
+		path = path.Index(i)
+	}
+	path = path.Child("resources")
+	if which != "" {
+		path = path.Child(which)
+	}
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		q := list[name]
-		if q.Sign() >= 0 {
-			continue
+		if problems := validation.IsQualifiedName(string(name)); len(problems) > 0 {
+			errs = append(errs, field.Invalid(path, string(name), strings.Join(problems, "; ")))
 		}
-		path := field.NewPath(strings.TrimSuffix("spec."+of, "."))
-		if i >= 0 {
-			path = path.Index(i)
+		if q := list[name]; q.Sign() < 0 {
+			errs = append(errs, field.Invalid(path.Key(string(name)), q.String(), "must be greater than or equal to 0"))
 		}
-		path = path.Child("resources")
-		if which != "" {
-			path = path.Child(which)
-		}
-		errs = append(errs, field.Invalid(path.Key(string(name)), q.String(), "must be greater than or equal to 0"))
 	}
 	return errs
 }
