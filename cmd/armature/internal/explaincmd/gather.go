@@ -74,7 +74,7 @@ func (g *gathering) readManagers(ctx context.Context) error {
 	if g.facts.Root.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
 		return nil
 	}
-	managers, err := leader.Read(ctx, g.client)
+	managers, err := leader.Read(ctx, g.client, "")
 	if apierrors.IsForbidden(err) {
 		return nil
 	}
