@@ -1,6 +1,9 @@
 package binary
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"net"
 	"regexp"
 	"testing"
 	"time"
@@ -19,4 +22,25 @@ func (p *Process) Address(t *testing.T, server string) string {
 		return found != nil
 	}, time.Minute, 100*time.Millisecond, "the log has no address of %q", server)
 	return found[1]
+}
+
+// The ports of FreeAddress are below those of devcluster and those that the kernel gives to processes that ask for any port, so that only
+// another call of FreeAddress could take one.
+const (
+	firstPort = 10000
+	lastPort  = 20000
+)
+
+// FreeAddress returns an address of this host at which nothing listens, for a server that needs to know its port before it starts.
+func FreeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(lastPort-firstPort))
+		if l, err := net.Listen("tcp", address); err == nil {
+			require.NoError(t, l.Close())
+			return address
+		}
+	}
+	t.Fatalf("no free port between %d and %d", firstPort, lastPort)
+	return ""
 }
