@@ -123,7 +123,7 @@ bin/suites: $(wildcard tools/suites/*.go) tools/suites/go.mod
 	go build -C tools/suites -o $(CURDIR)/$@ .
 
 # The report knows which suites have failed or didn't run. What they run is built before, by nobody twice.
-test: build bin/suites released-tools ## Run all tests, each suite also if another fails, and print one table of them
+test: build bin/suites released-tools ## Run the tests, each suite also if another fails, and print one table; without test-ui, e2e and test-long
 	@rm -rf dist/test
 	+@status=0; $(call run_suites,$(SUITES)) --jobs=4 || status=1; $(REPORT) $(SUITES) || status=1; exit $$status
 

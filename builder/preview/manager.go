@@ -70,7 +70,7 @@ func (m *Manager) preview(ctx context.Context) (*Report, error) {
 	if err := m.fillCaches(ctx); err != nil {
 		return nil, err
 	}
-	report := &Report{}
+	report := &Report{Details: []Owner{}} // JSON would write nil as null
 	for _, op := range m.operators {
 		gvk, err := apiutil.GVKForObject(op.owner, m.GetScheme())
 		if err != nil {

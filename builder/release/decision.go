@@ -16,16 +16,21 @@ import (
 )
 
 // Abort stops a roll-out: no further owner gets a turn, and those that wait keep what they have. An owner in its turn ends it. The
-// program obeys within seconds. Abort returns an error if the roll-out is complete or has changed since it was read, and errors of the
-// API server.
+// program obeys within seconds. Abort doesn't read the owners. It returns an error if the roll-out is complete or has changed since it was
+// read, and errors of the API server.
 func Abort(ctx context.Context, c client.Client, r *Rollout) error {
 	return r.decide(ctx, c, "abort", func(record *turns.Record) { record.State = turns.Aborted })
 }
 
-// Resume continues a roll-out that is aborted or halted: it goes on despite the owners that are in their turn now and halt it. The
-// program obeys within seconds. Resume returns an error if the roll-out is complete or has changed since it was read, and errors of
-// the API server.
+// Resume continues a roll-out that is aborted or halted: it goes on despite the owners that are in their turn and halt it. It reads the
+// owners, unless [Rollout.ReadOwners] has. The program obeys within seconds. Resume returns an error if the roll-out is complete or has
+// changed since it was read, and errors of the API server.
 func Resume(ctx context.Context, c client.Client, r *Rollout) error {
+	if !r.ownersRead {
+		if err := r.ReadOwners(ctx, c); err != nil {
+			return err
+		}
+	}
 	return r.decide(ctx, c, "resume", func(record *turns.Record) {
 		record.State = turns.Progressing
 		for i := range r.InTurn {

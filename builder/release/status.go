@@ -27,18 +27,19 @@ type Rollout struct {
 	Operator string `json:"operator"`
 	// ID names the roll-out: the beginning of the build's digest, and when the roll-out began.
 	ID string `json:"id"`
-	// State is Progressing, Halted (an owner has failed or isn't ready in time), Aborted or Complete.
+	// State is Progressing, Halted (an owner has failed or isn't ready in time: see ReadOwners), Aborted or Complete.
 	State string `json:"state"`
 	// MaxOwners is the limit of owners in their turn.
 	MaxOwners string `json:"maxOwners"`
-	// Owners is the number of all owners.
+	// Owners is the number of all owners. ReadOwners sets it.
 	Owners int `json:"owners"`
-	// InTurn and Waiting are the owners in their turn and before it, ordered by namespace and name.
+	// InTurn and Waiting are the owners in their turn and before it, ordered by namespace and name. ReadOwners sets them.
 	InTurn  []Owner `json:"inTurn,omitempty"`
 	Waiting []Owner `json:"waiting,omitempty"`
 
-	configMap corev1.ConfigMap
-	record    turns.Record
+	configMap  corev1.ConfigMap
+	record     turns.Record
+	ownersRead bool
 }
 
 // Owner is an owner in a roll-out.
@@ -63,8 +64,8 @@ const (
 )
 
 // List returns the last roll-outs of some operators, or of all if none is named, ordered by namespace and name of their ConfigMaps. It
-// reads the owners of roll-outs that aren't complete. An empty namespace means all. It returns errors of the API server. Beside an error
-// of a single roll-out, such as a ConfigMap that isn't valid or a kind that is gone, it returns the others.
+// reads only the ConfigMaps: ReadOwners adds the owners. An empty namespace means all. It returns errors of the API server. Beside an
+// error of a single roll-out, of a ConfigMap that isn't valid, it returns the others.
 func List(ctx context.Context, c client.Reader, namespace string, operators ...string) ([]*Rollout, error) {
 	var found corev1.ConfigMapList
 	which := client.ListOption(client.HasLabels{wellknown.LabelReleases})
@@ -81,35 +82,35 @@ func List(ctx context.Context, c client.Reader, namespace string, operators ...s
 	slices.SortFunc(found.Items, func(a, b corev1.ConfigMap) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	var all []*Rollout
+	all := make([]*Rollout, 0, len(found.Items)) // never nil, which JSON would write as null
 	var errs []error
 	for _, cm := range found.Items {
 		record, err := turns.ReadRecord(&cm)
-		r := &Rollout{
-			Operator: cm.Labels[wellknown.LabelReleases], ID: record.ID, State: string(record.State), MaxOwners: record.Limit,
-			configMap: cm, record: record,
-		}
-		if err == nil && record.State != turns.Complete {
-			if err = r.readOwners(ctx, c); err != nil {
-				err = fmt.Errorf("the roll-out of ConfigMap %s/%s: %w", cm.Namespace, cm.Name, err)
-			}
-		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		all = append(all, r)
+		all = append(all, &Rollout{
+			Operator: cm.Labels[wellknown.LabelReleases], ID: record.ID, State: string(record.State), MaxOwners: record.Limit,
+			configMap: cm, record: record,
+		})
 	}
 	return all, errors.Join(errs...)
 }
 
-func (r *Rollout) readOwners(ctx context.Context, c client.Reader) error {
+// ReadOwners sets Owners, InTurn and Waiting of a roll-out that isn't complete, and the state Halted. It reads the objects of the
+// operator's kind in all namespaces, and returns errors of the API server.
+func (r *Rollout) ReadOwners(ctx context.Context, c client.Reader) error {
+	if r.record.State == turns.Complete {
+		return nil
+	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(r.record.Owner.GroupVersion().WithKind(r.record.Owner.Kind + "List"))
 	if err := c.List(ctx, list); err != nil {
-		return fmt.Errorf("list %s: %w", r.record.Owner.GroupKind(), err)
+		return fmt.Errorf("the roll-out of ConfigMap %s/%s: list %s: %w",
+			r.configMap.Namespace, r.configMap.Name, r.record.Owner.GroupKind(), err)
 	}
-	r.Owners = len(list.Items)
+	r.State, r.Owners, r.InTurn, r.Waiting, r.ownersRead = string(r.record.State), len(list.Items), nil, nil, true
 	for i := range list.Items {
 		obj := &list.Items[i]
 		mark := turns.MarkOf(conditionsOf(obj))

@@ -1,16 +1,19 @@
 package release
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder/internal/turns"
@@ -43,7 +46,7 @@ func record(state turns.State) *corev1.ConfigMap {
 	return cm
 }
 
-// List says who is in its turn and who waits; Abort and Resume change the record, and are repeatable.
+// ReadOwners reports the owners in their turn and those that wait; Abort and Resume change the record, and are repeatable.
 func TestDecisions(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(
 		record(turns.Progressing), owner("done", turns.Mark{ID: "id", Reason: events.ReasonReleased}), owner("none", turns.Mark{}),
@@ -54,6 +57,7 @@ func TestDecisions(t *testing.T) {
 		all, err := List(t.Context(), c, "")
 		require.NoError(t, err)
 		require.Len(t, all, 1)
+		require.NoError(t, all[0].ReadOwners(t.Context(), c))
 		return all[0]
 	}
 	r := list()
@@ -98,6 +102,26 @@ func TestADecisionIsWrittenAgainAfterAConflict(t *testing.T) {
 	assert.Equal(t, string(turns.Aborted), labelled.Data["state"])
 }
 
+// An abort needs no permission to list the owners, and works if they can't be listed.
+func TestAbortDoesNotListTheOwners(t *testing.T) {
+	c := interceptor.NewClient(fake.NewClientBuilder().WithObjects(record(turns.Progressing)).Build(), interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if _, ok := list.(*unstructured.UnstructuredList); ok {
+				return apierrors.NewForbidden(schema.GroupResource{Group: webApp.Group, Resource: "webapps"}, "", nil)
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})
+	all, err := List(t.Context(), c, "")
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.NoError(t, Abort(t.Context(), c, all[0]))
+	assert.Equal(t, Aborted, all[0].State)
+
+	require.ErrorContains(t, Resume(t.Context(), c, all[0]), "the roll-out of ConfigMap system/rollout-webapp: list WebApp.example.com: ")
+	assert.Equal(t, Aborted, all[0].State)
+}
+
 func TestNothingToDecide(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(record(turns.Complete)).Build()
 	all, err := List(t.Context(), c, "system")
@@ -106,7 +130,7 @@ func TestNothingToDecide(t *testing.T) {
 	require.ErrorContains(t, Resume(t.Context(), c, all[0]), "there is nothing to resume")
 	none, err := List(t.Context(), c, "another")
 	require.NoError(t, err)
-	assert.Empty(t, none)
+	assert.Equal(t, []*Rollout{}, none, "as JSON, it is an empty list")
 
 	broken := record("Paused")
 	broken.Name = "z"

@@ -35,11 +35,26 @@ func TestChartOfAProject(t *testing.T) {
 		return all, at(containers[0], "args")
 	}
 	all, args := render()
-	assert.Len(t, all, 3, "%v", keys(all))
-	assert.Equal(t, []any{"--undo=false", "--rollout-max-owners=unlimited", "--record-bytes=0"}, args)
+	assert.Len(t, all, 5, "%v", keys(all))
+	assert.Equal(t, []any{"--leader-elect", "--undo=false", "--rollout-max-owners=unlimited", "--record-bytes=0"}, args)
+
+	// A child of the project has the labels name and instance, too.
+	selector := map[string]any{
+		"app.kubernetes.io/name": "backup", "app.kubernetes.io/instance": "backup", "app.kubernetes.io/component": "operator",
+	}
+	deployment := all["Deployment system/backup"]
+	assert.Equal(t, selector, at(deployment, "spec", "selector", "matchLabels"))
+	assert.Equal(t, selector, at(deployment, "spec", "template", "metadata", "labels"))
+	assert.EqualValues(t, 1, at(deployment, "spec", "replicas"))
+	assert.Nil(t, at(deployment, "spec", "strategy"), "the next pod is ready before the former one releases the lease")
+	assert.Contains(t, at(all["Role system/backup-leader-election"], "rules"), map[string]any{
+		"apiGroups": []any{"coordination.k8s.io"}, "resources": []any{"leases"}, "resourceNames": []any{"backup"}, "verbs": []any{"get", "update"},
+	})
+	all, _ = render("replicas=2")
+	assert.EqualValues(t, 2, at(all["Deployment system/backup"], "spec", "replicas"))
 
 	all, args = render("undo=true", `rolloutMaxOwners="10%"`, "recordBytes=8388608", `watchNamespaces=["a","b"]`)
-	assert.Equal(t, []any{"--undo=true", "--rollout-max-owners=10%", "--record-bytes=8388608", "--watch-namespaces=a,b"}, args)
+	assert.Equal(t, []any{"--leader-elect", "--undo=true", "--rollout-max-owners=10%", "--record-bytes=8388608", "--watch-namespaces=a,b"}, args)
 	assert.Subset(t, keys(all), []string{"Role system/backup-rollout", "ClusterRole /backup-undo"})
 
 	_, args = render("rolloutMaxOwners=1")

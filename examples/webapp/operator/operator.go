@@ -24,6 +24,7 @@ func Plan(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 		children = append(children, builder.Want(budget(app)))
 	}
 	after := app.DeepCopy()
+	after.Status.ReadyReplicas = 0 // without a Deployment
 	if deployment, ok := builder.Lookup[*appsv1.Deployment](view, app.Name); ok {
 		after.Status.ReadyReplicas = deployment.Status.ReadyReplicas
 	}

@@ -62,6 +62,13 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// The number of ready servers doesn't outlive their Deployment.
+func TestWithoutADeploymentNoServerIsReady(t *testing.T) {
+	owner := app(nil)
+	owner.Status.ReadyReplicas = 2
+	assert.Zero(t, operator.Plan(owner, buildertest.NewView(time.Now())).Status.Status.ReadyReplicas)
+}
+
 func TestPlanUsesTheSpec(t *testing.T) {
 	owner := app(ptr.To[int32](2))
 	owner.Spec.Command = []string{"web", "-v"}

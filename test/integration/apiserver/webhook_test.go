@@ -28,6 +28,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/internal/admission"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
@@ -46,10 +47,11 @@ func TestWebhookOfClientsWithACertificate(t *testing.T) {
 	write(t, dir, "tls.crt", serving)
 	write(t, dir, "tls.key", key)
 	writeClientCertificate(t, dir)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address := binary.FreeAddress(t)
+	_, text, err := net.SplitHostPort(address)
 	require.NoError(t, err)
-	port := l.Addr().(*net.TCPAddr).Port
-	require.NoError(t, l.Close())
+	port, err := strconv.Atoi(text)
+	require.NoError(t, err)
 	clients := admission.Clients{CAFile: filepath.Join(dir, "client.crt")}
 	require.NoError(t, clients.Check())
 	server := admission.Server(port, dir, clients.TLS)
@@ -57,7 +59,6 @@ func TestWebhookOfClientsWithACertificate(t *testing.T) {
 	go func() { _ = server.Start(context.WithoutCancel(t.Context())) }() // until the test binary ends
 	p.Eventually("the webhook listens", func() bool { return server.StartedChecker()(nil) == nil })
 
-	address := "127.0.0.1:" + strconv.Itoa(port)
 	write(t, dir, "kubeconfig.yaml", fmt.Appendf(nil, `apiVersion: v1
 kind: Config
 users:

@@ -33,6 +33,7 @@ func TestWhoMayNot(t *testing.T) {
 	assert.Equal(t, 2, code, "that nothing is wrong could not be found out")
 	assert.Contains(t, out, "not all of its objects could be read")
 	assert.Contains(t, errs, "not read: list Job")
+	assert.Contains(t, errs, "not read: list events")
 	out, errs, code = p.armature("tree", "jf/long", "--as=getter")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "JobFlow/long")

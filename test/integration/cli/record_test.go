@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,12 +17,9 @@ import (
 // The passes over a flow are fetched from a manager that records them, replay without a cluster, and show a plan that differs.
 func TestRecordAndReplay(t *testing.T) {
 	p := connect(t)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := free.Addr().String()
-	require.NoError(t, free.Close())
-	binary.Start(t, "manager", "--kubeconfig", testcluster.Kubeconfig(t), "--watch-namespaces", p.Namespace, "--leader-elect=false",
-		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--record-bytes=1000000", "--record-bind-address="+address)
+	manager := binary.Start(t, "manager", "--kubeconfig", testcluster.Kubeconfig(t), "--watch-namespaces", p.Namespace, "--leader-elect=false",
+		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--record-bytes=1000000", "--record-bind-address=127.0.0.1:0")
+	address := manager.Address(t, "recorded passes")
 
 	p.create(flowOf("nightly", node("a", "true"), node("b", "sleep 600", "a")))
 	p.waitState("nightly", v1alpha1.StateRunning)

@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 )
 
 // testSelfManagedCertificates lets a manager make the certificate of its webhook and tell the API server of it; then takes the
@@ -21,7 +23,7 @@ func testSelfManagedCertificates(t *testing.T, noted *verbs) {
 	c := newRelease(t, "armature-certificates")
 	c.verbs = noted
 	c.installChart(thisChart(t), append(alone(c.home, "jobflow"), "--set", "webhook.enabled=true")...)
-	_, port, err := net.SplitHostPort(freeAddress(t))
+	_, port, err := net.SplitHostPort(binary.FreeAddress(t))
 	require.NoError(t, err)
 	c.leadToThisHost(port)
 	manager := c.manager("--webhook-port="+port, "--webhook-cert-dir="+t.TempDir())

@@ -28,7 +28,7 @@ func testCertManager(t *testing.T) {
 	require.NoError(t, err)
 	binary.StartProgram(t, path, "-kubeconfig", testcluster.Kubeconfig(t), "-namespace", c.home)
 	c.installChart(thisChart(t), append(alone(c.home, "jobflow"), "--set", "webhook.enabled=true", "--set", "webhook.certificate.source=cert-manager")...)
-	_, port, err := net.SplitHostPort(freeAddress(t))
+	_, port, err := net.SplitHostPort(binary.FreeAddress(t))
 	require.NoError(t, err)
 	c.leadToThisHost(port)
 	mounted := t.TempDir()

@@ -3,7 +3,6 @@ package install
 import (
 	"crypto/tls"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 )
 
 // testMetricsAreForThoseWhoMay reads the metrics of a manager as nobody, as an account that may not, and as one that
@@ -31,7 +32,7 @@ func testMetricsAreForThoseWhoMay(t *testing.T, noted *verbs) {
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: c.home, Name: "reader"}},
 	}))
 
-	metrics, health := freeAddress(t), freeAddress(t)
+	metrics, health := binary.FreeAddress(t), binary.FreeAddress(t)
 	c.flow(c.home, "done", "true")
 	c.manager("--metrics-bind-address="+metrics, "--health-probe-bind-address="+health)
 	eventually(t, "it is ready", func() bool {
@@ -89,13 +90,4 @@ func testMetricsAreForThoseWhoMay(t *testing.T, noted *verbs) {
 	} {
 		assert.Contains(t, body, "\n"+line)
 	}
-}
-
-// freeAddress returns an address of this host that nobody listens at.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }

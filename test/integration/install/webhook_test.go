@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/binary"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -34,7 +35,7 @@ func testAdmission(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(certs, "tls.crt"), cert, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(certs, "tls.key"), key, 0o600))
-	_, port, err := net.SplitHostPort(freeAddress(t))
+	_, port, err := net.SplitHostPort(binary.FreeAddress(t))
 	require.NoError(t, err)
 	c.installChart(thisChart(t), "--set", "crds.install=false", "--set", "watchNamespaces={"+namespace+"}",
 		"--set", "selector=!"+v1alpha1.LabelShard, // FluxSetups are in no namespace: those of other tests have the label

@@ -5,7 +5,6 @@ package upgrade
 import (
 	"encoding/json"
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,16 +43,13 @@ spec:
 `
 
 // kvstores are the stores of a test, and the program that runs them with the flags of package program.
-type kvstores struct {
-	*harness.Place
-	records string // the address of the recorded passes
-}
+type kvstores struct{ *harness.Place }
 
 // start runs a build of the program: one store at a time is disrupted, and can be undone.
 func (p kvstores) start(program string) *binary.Process {
 	p.T.Helper()
 	return binary.StartProgram(p.T, program, "--watch-namespaces", p.Namespace, "--leader-elect-namespace", p.Namespace,
-		"--rollout-max-owners=1", "--undo", "--record-bytes=1000000", "--record-bind-address", p.records,
+		"--rollout-max-owners=1", "--undo", "--record-bytes=1000000", "--record-bind-address=127.0.0.1:0",
 		"--metrics-bind-address=0", "--health-probe-bind-address=0")
 }
 
@@ -107,10 +103,7 @@ func TestKVStore(t *testing.T) {
 		"examples/kvstore/operator/operator.go", "	c.Command = []string{",
 		"	c.Env = append(c.Env, corev1.EnvVar{Name: \"BUILD\", Value: \"next\"})\n	c.Command = []string{",
 	})
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	p := kvstores{harness.Connect(t, "KVStore", 2*time.Minute, "examples/kvstore/config", kvv1.AddToScheme), free.Addr().String()}
-	require.NoError(t, free.Close())
+	p := kvstores{harness.Connect(t, "KVStore", 2*time.Minute, "examples/kvstore/config", kvv1.AddToScheme)}
 	programs := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(programs, "idle"), []byte("#!/bin/sh\nexec sleep 600\n"), 0o755)) //nolint:gosec // it is run
 	t.Setenv("KUBECONFIG", testcluster.Kubeconfig(t))
@@ -196,7 +189,7 @@ func TestKVStore(t *testing.T) {
 	p.Eventually("the new build again", func() bool { return len(p.builds("demo")) == 2 && !p.is("demo", events.ConditionUndone) })
 
 	file := filepath.Join(t.TempDir(), "demo.json")
-	assert.Contains(t, p.armature("record", "kvstore/demo", "--address", p.records, "-o", file), " in "+file)
+	assert.Contains(t, p.armature("record", "kvstore/demo", "--address", operator.Address(t, "recorded passes"), "-o", file), " in "+file)
 	text, err := os.ReadFile(file) //nolint:gosec // written above
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"name": "BUILD"`)

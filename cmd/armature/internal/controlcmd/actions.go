@@ -142,6 +142,9 @@ func suspend(obj *unstructured.Unstructured, field []string) error {
 
 // resume ends a suspension, if there is one.
 func resume(obj *unstructured.Unstructured, field []string) error {
+	if obj.GetDeletionTimestamp() != nil {
+		return errDeleted
+	}
 	on, _, err := unstructured.NestedBool(obj.Object, field...)
 	if err != nil || !on {
 		return err

@@ -46,6 +46,14 @@ func TestNextChangesTheOwner(t *testing.T) {
 	}
 	idle := func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(0)) }
 	suspended := func(j *batchv1.Job) { j.Spec.Suspend = new(true) }
+	invalid := func(change func(*v1alpha1.JobFlow)) *Object {
+		return makeFlow(func(f *v1alpha1.JobFlow) {
+			f.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: "InvalidSpec", Message: "spec.flows"}}
+			if change != nil {
+				change(f)
+			}
+		})
+	}
 	const owner = "change the spec of web/site, whose operator undoes other changes"
 	for name, tt := range map[string]struct {
 		root *Object
@@ -65,6 +73,12 @@ func TestNextChangesTheOwner(t *testing.T) {
 			r.Spec.ReplicaSpecs = map[v1alpha1.ReplicaType]v1alpha1.ReplicaSpec{"Worker": {Replicas: new(int32(0))}}
 			appliedWith(r, `"f:replicaSpecs":{"f:Worker":{"f:replicas":{}}}`)
 		}), "raise the replicas of a type: " + owner},
+		"an invalid flow": {invalid(nil), "correct the field that the message names: kubectl edit jobflow/f -n team"},
+		"an operator's invalid flow": {invalid(func(f *v1alpha1.JobFlow) { appliedWith(f, `"f:flows":{}`) }),
+			"correct the field that the message names: " + owner},
+		"a stalled flow": {makeFlow(func(f *v1alpha1.JobFlow) { // the message can name any object
+			f.Status.Conditions = []metav1.Condition{{Type: "Stalled", Status: "True", Reason: "Denied", Message: "the Service s has no port 80"}}
+		}), "correct what the message names: kubectl describe jobflow/f -n team shows the object and its events"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, tt.next, Diagnose(Facts{Now: now, Root: tt.root}).Next)

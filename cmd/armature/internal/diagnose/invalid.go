@@ -1,6 +1,10 @@
 package diagnose
 
-import "github.com/armature-dev/armature/api/v1alpha1"
+import (
+	"fmt"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
 
 // invalidSpec: the spec is invalid. The message names the field.
 func invalidSpec(s subject) *Finding {
@@ -9,5 +13,5 @@ func invalidSpec(s subject) *Finding {
 		return nil
 	}
 	return blocked("InvalidSpec", "its spec is invalid: %s", ready.Message).
-		do("correct the field that the message names: kubectl edit %s%s", typed(s.Object), s.flagN())
+		do("correct the field that the message names: %s", s.toChange(fmt.Sprintf("kubectl edit %s%s", typed(s.Object), s.flagN()), "spec"))
 }

@@ -83,11 +83,12 @@ func reportsFailure(s subject) *Finding {
 	return nil
 }
 
-// ownWords returns a finding with the message of the object's own condition.
+// ownWords returns a finding with the message of the object's own condition. The message can name any object, so the next step of a
+// blocked one changes none.
 func (s subject) ownWords(reason, message string) *Finding {
 	if !HasFailed(s.Object) {
 		return blocked(reason, "it can't progress: %s", ending(reason, message)).
-			do("correct what the message names: kubectl edit %s%s", typed(s.Object), s.flagN())
+			do("correct what the message names: kubectl describe %s%s shows the object and its events", typed(s.Object), s.flagN())
 	}
 	found := failed(reason, "it has failed: "+message)
 	if s.isOurs() && s.is("JobFlow", "DaemonJob") && reason != v1alpha1.ReasonInvalidSpec {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,40 +59,51 @@ func run(
 	if err != nil {
 		return err
 	}
-	for _, unread := range members.Unread {
-		fmt.Fprintln(errs, "not read:", unread)
-	}
-	found, unsure, err := Of(ctx, cluster, members, node, time.Now())
+	found, err := Of(ctx, cluster, members, node, time.Now())
 	if err != nil {
 		return err
 	}
-	if err := write(out, format, found); err != nil {
+	for _, unread := range found.Unread {
+		fmt.Fprintln(errs, "not read:", unread)
+	}
+	if err := write(out, format, found.Finding); err != nil {
 		return err
 	}
 	switch {
-	case found.Wrong():
+	case found.Finding.Wrong():
 		return &exitcode.Error{Code: exitcode.Found}
-	case unsure:
+	case found.Unsure:
 		return &exitcode.Error{Code: exitcode.Trouble} // the unread objects are printed above
 	}
 	return nil
 }
 
+// Explanation is the finding about an object, and what the user may not read of the object's environment.
+type Explanation struct {
+	Finding diagnose.Finding
+	// Unread are the objects that the user may not read, each with the API server's message.
+	Unread []error
+	// Unsure is true if there is no problem in what could be read, but may be one in the rest. The message of the finding says so.
+	Unsure bool
+}
+
 // Of explains an object, or with a node's name one node of a JobFlow. It gets the object's family, and reads the events and the objects
-// that the family's pods need. It is unsure, and the message says so, if it found no problem but couldn't read all of the family.
+// that the family's pods need.
 func Of(
 	ctx context.Context, cluster *connect.Cluster, members family.Family, node string, now time.Time,
-) (found diagnose.Finding, unsure bool, err error) {
-	facts, err := gather(ctx, cluster, members, now)
+) (Explanation, error) {
+	facts, unread, err := gather(ctx, cluster, members, now)
 	if err != nil {
-		return diagnose.Finding{}, false, err
+		return Explanation{}, err
 	}
-	if found, err = diagnosed(facts, node); err != nil {
-		return diagnose.Finding{}, false, err
+	found, err := diagnosed(facts, node)
+	if err != nil {
+		return Explanation{}, err
 	}
-	unsure = len(members.Unread) > 0 && !found.Wrong() && found.Phase != diagnose.Succeeded
-	if unsure {
-		found.Message += "; but not all of its objects could be read"
+	e := Explanation{Finding: found, Unread: slices.Concat(members.Unread, unread)}
+	e.Unsure = len(e.Unread) > 0 && !found.Wrong() && found.Phase != diagnose.Succeeded
+	if e.Unsure {
+		e.Finding.Message += "; but not all of its objects could be read"
 	}
-	return found, unsure, nil
+	return e, nil
 }

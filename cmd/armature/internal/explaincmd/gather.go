@@ -22,50 +22,71 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 )
 
-// gather reads the facts about a family: its events, and the objects that its pods need.
-func gather(ctx context.Context, cluster *connect.Cluster, members family.Family, now time.Time) (diagnose.Facts, error) {
-	c, root := cluster.Client, members.Root.Unstructured
-	events, err := eventsIn(ctx, c, root.GetNamespace())
+// gathering is the facts about a family as far as they are known.
+type gathering struct {
+	client client.Client
+	facts  diagnose.Facts
+	unread []error // what the user may not read
+}
+
+// gather reads the facts about a family: its events, and the objects that its pods need. It also returns what the user may not read.
+func gather(ctx context.Context, cluster *connect.Cluster, members family.Family, now time.Time) (diagnose.Facts, []error, error) {
+	g := &gathering{client: cluster.Client}
+	root := members.Root.Unstructured
+	events, err := g.eventsIn(ctx, root.GetNamespace())
 	if err != nil {
-		return diagnose.Facts{}, err
+		return diagnose.Facts{}, nil, err
 	}
-	facts := diagnose.Facts{
+	g.facts = diagnose.Facts{
 		Now: now, Root: diagnose.Of(members.Root, events), ClaimEvents: map[string]diagnose.Event{}, Absent: map[string]bool{},
 	}
 	pods := podsOf(members.Root)
-	if err := readScheduling(ctx, c, &facts, pods); err != nil {
-		return facts, err
+	for _, read := range []func() error{
+		func() error { return g.readNodes(ctx, pods) },
+		func() error { return g.readClaims(ctx, pods, events) },
+		func() error { return g.readReferences(ctx, pods) },
+		func() error { return g.readManagers(ctx) },
+		func() error { return g.readQueue(ctx) },
+	} {
+		if err := read(); err != nil {
+			return diagnose.Facts{}, nil, err
+		}
 	}
-	if err := readClaims(ctx, c, &facts, root.GetNamespace(), events); err != nil {
-		return facts, err
-	}
-	if err := readReferences(ctx, c, &facts, pods); err != nil {
-		return facts, err
-	}
-	if err := readManagers(ctx, c, &facts); err != nil {
-		return facts, err
-	}
-	return facts, readQueue(ctx, c, &facts, root)
+	return g.facts, g.unread, nil
 }
 
-// readManagers reads the managers from their leases, for an object of Armature's kinds.
-func readManagers(ctx context.Context, c client.Client, facts *diagnose.Facts) error {
-	if facts.Root.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
+// mayRead reports whether a request has succeeded. It records what the user may not read, and returns other errors.
+func (g *gathering) mayRead(what string, err error) (bool, error) {
+	if err == nil {
+		return true, nil
+	}
+	err = fmt.Errorf("%s: %w", what, err)
+	if apierrors.IsForbidden(err) {
+		g.unread = append(g.unread, err)
+		return false, nil
+	}
+	return false, err
+}
+
+// readManagers reads the managers from their leases, for an object of Armature's kinds. Few users may list the leases of all namespaces,
+// and the other rules find a missing manager too, so that an explanation without the leases isn't unsure.
+func (g *gathering) readManagers(ctx context.Context) error {
+	if g.facts.Root.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
 		return nil
 	}
-	managers, err := leader.Read(ctx, c)
+	managers, err := leader.Read(ctx, g.client, "")
 	if apierrors.IsForbidden(err) {
 		return nil
 	}
-	facts.Managers = managers
+	g.facts.Managers = managers
 	return err
 }
 
 // eventsIn returns the events of a namespace by the UID of their object, the latest last.
-func eventsIn(ctx context.Context, c client.Client, namespace string) (map[types.UID][]diagnose.Event, error) {
+func (g *gathering) eventsIn(ctx context.Context, namespace string) (map[types.UID][]diagnose.Event, error) {
 	var list corev1.EventList
-	if err := c.List(ctx, &list, client.InNamespace(namespace)); err != nil && !apierrors.IsForbidden(err) {
-		return nil, fmt.Errorf("list events: %w", err)
+	if _, err := g.mayRead("list events", g.client.List(ctx, &list, client.InNamespace(namespace))); err != nil {
+		return nil, err
 	}
 	byObject := map[types.UID][]diagnose.Event{}
 	for i := range list.Items {
@@ -104,19 +125,17 @@ func podsOf(m *family.Member) []*corev1.Pod {
 	return pods
 }
 
-// readScheduling reads the nodes. Without the permission, only the scheduler's messages remain.
-func readScheduling(ctx context.Context, c client.Client, facts *diagnose.Facts, pods []*corev1.Pod) error {
-	if len(pods) == 0 && facts.Root.GetKind() != "DaemonJob" && !namesNode(facts.Root) {
+// readNodes reads the nodes, if the family has a use for them.
+func (g *gathering) readNodes(ctx context.Context, pods []*corev1.Pod) error {
+	if len(pods) == 0 && g.facts.Root.GetKind() != "DaemonJob" && !namesNode(g.facts.Root) {
 		return nil
 	}
 	var nodes corev1.NodeList
-	switch err := c.List(ctx, &nodes); {
-	case err == nil:
-		facts.Nodes = append([]corev1.Node{}, nodes.Items...)
-	case !apierrors.IsForbidden(err):
-		return fmt.Errorf("list nodes: %w", err)
+	ok, err := g.mayRead("list nodes", g.client.List(ctx, &nodes))
+	if ok {
+		g.facts.Nodes = append([]corev1.Node{}, nodes.Items...)
 	}
-	return nil
+	return err
 }
 
 // namesNode reports whether a Job's pods name their node: if it doesn't exist, the pods are soon deleted.
@@ -125,41 +144,50 @@ func namesNode(o *diagnose.Object) bool {
 	return name != "" && o.GetKind() == "Job" || slices.ContainsFunc(o.Owned, namesNode)
 }
 
-// readClaims reads the namespace's claims with their events, and the storage classes.
-func readClaims(
-	ctx context.Context, c client.Client, facts *diagnose.Facts, namespace string, events map[types.UID][]diagnose.Event,
-) error {
-	var claims corev1.PersistentVolumeClaimList
-	if err := c.List(ctx, &claims, client.InNamespace(namespace)); apierrors.IsForbidden(err) {
+// readClaims reads the namespace's claims with their events, and the storage classes, if the family has a use for them.
+func (g *gathering) readClaims(ctx context.Context, pods []*corev1.Pod, events map[types.UID][]diagnose.Event) error {
+	if !hasClaim(g.facts.Root) && !slices.ContainsFunc(pods, waitsForClaim) {
 		return nil
-	} else if err != nil {
-		return fmt.Errorf("list persistentvolumeclaims: %w", err)
 	}
-	facts.Claims = map[string]*corev1.PersistentVolumeClaim{}
+	var claims corev1.PersistentVolumeClaimList
+	list := g.client.List(ctx, &claims, client.InNamespace(g.facts.Root.GetNamespace()))
+	if ok, err := g.mayRead("list persistentvolumeclaims", list); !ok {
+		return err
+	}
+	g.facts.Claims = map[string]*corev1.PersistentVolumeClaim{}
 	unbound := false
 	for i := range claims.Items {
 		claim := &claims.Items[i]
-		facts.Claims[claim.Name] = claim
+		g.facts.Claims[claim.Name] = claim
 		unbound = unbound || claim.Status.Phase != corev1.ClaimBound
 		if about := events[claim.UID]; len(about) > 0 {
-			facts.ClaimEvents[claim.Name] = about[len(about)-1]
+			g.facts.ClaimEvents[claim.Name] = about[len(about)-1]
 		}
 	}
 	if !unbound {
 		return nil
 	}
 	var classes storagev1.StorageClassList
-	switch err := c.List(ctx, &classes); {
-	case err == nil:
-		facts.Classes = append([]storagev1.StorageClass{}, classes.Items...)
-	case !apierrors.IsForbidden(err):
-		return fmt.Errorf("list storageclasses: %w", err)
+	ok, err := g.mayRead("list storageclasses", g.client.List(ctx, &classes))
+	if ok {
+		g.facts.Classes = append([]storagev1.StorageClass{}, classes.Items...)
 	}
-	return nil
+	return err
+}
+
+// hasClaim reports whether an object is a claim, or owns one.
+func hasClaim(o *diagnose.Object) bool {
+	return o.GetAPIVersion() == "v1" && o.GetKind() == "PersistentVolumeClaim" || slices.ContainsFunc(o.Owned, hasClaim)
+}
+
+// waitsForClaim reports whether a pod may wait for a claim.
+func waitsForClaim(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodPending &&
+		slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
 }
 
 // readReferences checks the existence of the Secrets and ConfigMaps that pods wait for, each once. It reads their metadata only.
-func readReferences(ctx context.Context, c client.Client, facts *diagnose.Facts, pods []*corev1.Pod) error {
+func (g *gathering) readReferences(ctx context.Context, pods []*corev1.Pod) error {
 	asked := map[string]bool{}
 	for _, pod := range pods {
 		if pod.Status.Phase != corev1.PodPending {
@@ -173,20 +201,22 @@ func readReferences(ctx context.Context, c client.Client, facts *diagnose.Facts,
 			asked[key] = true
 			o := &metav1.PartialObjectMetadata{}
 			o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(ref.Kind))
-			err := c.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: ref.Name}, o)
-			switch {
-			case apierrors.IsNotFound(err):
-				facts.Absent[key] = true
-			case err != nil && !apierrors.IsForbidden(err):
-				return fmt.Errorf("get %s: %w", key, err)
+			err := g.client.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: ref.Name}, o)
+			if apierrors.IsNotFound(err) {
+				g.facts.Absent[key] = true
+				continue
+			}
+			if _, err := g.mayRead("get "+key, err); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// readQueue reads the FluxSetup of a FluxJob.
-func readQueue(ctx context.Context, c client.Client, facts *diagnose.Facts, root *unstructured.Unstructured) error {
+// readQueue reads the FluxSetup of a FluxJob. Without it, only the message about a waiting job is shorter.
+func (g *gathering) readQueue(ctx context.Context) error {
+	root := g.facts.Root
 	if root.GroupVersionKind() != v1alpha1.GroupVersion.WithKind("FluxJob") {
 		return nil
 	}
@@ -195,9 +225,9 @@ func readQueue(ctx context.Context, c client.Client, facts *diagnose.Facts, root
 		return nil
 	}
 	queue := &v1alpha1.FluxSetup{}
-	switch err := c.Get(ctx, client.ObjectKey{Name: name}, queue); {
+	switch err := g.client.Get(ctx, client.ObjectKey{Name: name}, queue); {
 	case err == nil:
-		facts.Queue = queue
+		g.facts.Queue = queue
 	case !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err):
 		return fmt.Errorf("get fluxsetup %s: %w", name, err)
 	}

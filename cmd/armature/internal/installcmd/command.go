@@ -21,6 +21,7 @@ func New() *cobra.Command {
 		Long: `Install or upgrade the CRDs that this program needs, and wait until the API server serves them.
 
 The command checks all CRDs before it writes one, and refuses:
+  - a CRD that is being deleted: wait until it is gone
   - a CRD of a Helm release: upgrade the release, or use --force
   - a newer CRD, because the API server would drop its additional fields from objects at their next write: use --force
   - a CRD with objects stored in a version that the new CRD doesn't have`,

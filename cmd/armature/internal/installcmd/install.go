@@ -70,8 +70,11 @@ func (in *installer) run(ctx context.Context) error {
 	return nil
 }
 
-// check refuses a change that would lose data, or of a CRD that another installer owns.
+// check refuses a change that would lose data, or of a CRD that is being deleted or that another installer owns.
 func (in *installer) check(have, want *unstructured.Unstructured) error {
+	if err := notTerminating(have); err != nil {
+		return err
+	}
 	stored, _, _ := unstructured.NestedStringSlice(have.Object, "status", "storedVersions")
 	for _, version := range stored {
 		if !slices.Contains(versionsOf(want), version) {
@@ -157,7 +160,10 @@ func (in *installer) apply(ctx context.Context, have, want *unstructured.Unstruc
 	}
 	err = wait.PollUntilContextTimeout(ctx, pollEvery, establishTimeout, true, func(ctx context.Context) (bool, error) {
 		now, err := in.client.Resource(crds).Get(ctx, want.GetName(), metav1.GetOptions{})
-		return err == nil && isEstablished(now), err
+		if err != nil {
+			return false, err
+		}
+		return isServed(now)
 	})
 	if err != nil {
 		return fmt.Errorf("wait until the CRD %s is served: %w", want.GetName(), err)
@@ -166,10 +172,25 @@ func (in *installer) apply(ctx context.Context, have, want *unstructured.Unstruc
 	return nil
 }
 
-func isEstablished(crd *unstructured.Unstructured) bool {
+// notTerminating returns an error for a CRD that is being deleted. The API server still accepts changes of it, and serves it until its last
+// object is gone. Then the CRD is gone as well.
+func notTerminating(crd *unstructured.Unstructured) error {
+	since := crd.GetDeletionTimestamp()
+	if since == nil {
+		return nil
+	}
+	return fmt.Errorf("the CRD %s is being deleted (since %s), together with all its objects: wait until it is gone "+
+		"(kubectl wait --for=delete crd/%[1]s), and install again", crd.GetName(), since.UTC().Format(time.RFC3339))
+}
+
+// isServed reports whether the API server serves the objects of a CRD. A CRD that is being deleted is an error.
+func isServed(crd *unstructured.Unstructured) (bool, error) {
+	if err := notTerminating(crd); err != nil {
+		return false, err
+	}
 	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
 	return slices.ContainsFunc(conditions, func(c any) bool {
 		condition, _ := c.(map[string]any)
 		return condition["type"] == "Established" && condition["status"] == "True"
-	})
+	}), nil
 }

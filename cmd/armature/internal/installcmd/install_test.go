@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-dev/armature/config/crd"
@@ -39,4 +40,24 @@ func TestRenamedFieldsAreNoSignOfANewerCRD(t *testing.T) {
 	assert.NoError(t, in.check(withStatus(t, setups, "pending", "admitted", "longestWaitSince", "marks"), setups))
 	assert.ErrorContains(t, in.check(withStatus(t, setups, "pending", "later"), setups), "doesn't know v1alpha1 status.later")
 	assert.ErrorContains(t, in.check(withStatus(t, jobs, "pending"), jobs), "doesn't know v1alpha1 status.pending")
+}
+
+// The API server serves a CRD that is being deleted until its objects are gone, and then it is gone as well.
+func TestCRDThatIsBeingDeletedIsRefused(t *testing.T) {
+	wanted, err := crd.All()
+	require.NoError(t, err)
+	have := wanted[0].DeepCopy()
+	at := metav1.Now()
+	have.SetDeletionTimestamp(&at)
+	for _, force := range []bool{false, true} {
+		err := (&installer{force: force}).check(have, wanted[0])
+		assert.ErrorContains(t, err, "the CRD "+have.GetName()+" is being deleted")
+	}
+	require.NoError(t, unstructured.SetNestedSlice(have.Object, []any{map[string]any{"type": "Established", "status": "True"}}, "status", "conditions"))
+	_, err = isServed(have)
+	assert.ErrorContains(t, err, "is being deleted")
+	have.SetDeletionTimestamp(nil)
+	served, err := isServed(have)
+	require.NoError(t, err)
+	assert.True(t, served)
 }

@@ -78,10 +78,11 @@ type Manager struct {
 // Expires is when the manager counts as gone, if it doesn't renew the lease.
 func (m Manager) Expires() time.Time { return m.Renewed.Add(m.Duration + lateness) }
 
-// Read returns the managers that elect a leader, in the order of their leases' names.
-func Read(ctx context.Context, c client.Reader) ([]Manager, error) {
+// Read returns the managers that elect a leader, in the order of their leases' names. It reads the leases of a namespace, or of all if the
+// namespace is empty.
+func Read(ctx context.Context, c client.Reader, namespace string) ([]Manager, error) {
 	var leases coordinationv1.LeaseList
-	if err := c.List(ctx, &leases, client.MatchingLabels{LabelName: Name}); err != nil {
+	if err := c.List(ctx, &leases, client.InNamespace(namespace), client.MatchingLabels{LabelName: Name}); err != nil {
 		return nil, fmt.Errorf("list leases: %w", err)
 	}
 	var all []Manager

@@ -31,7 +31,7 @@ func TestLeasesSayWhatIsWorkedOn(t *testing.T) {
 
 	other := lease.DeepCopy()
 	other.Name = "other"
-	all, err := Read(t.Context(), ctrlfake.NewClientBuilder().WithObjects(made, other).Build())
+	all, err := Read(t.Context(), ctrlfake.NewClientBuilder().WithObjects(made, other).Build(), "")
 	require.NoError(t, err)
 	assert.Equal(t, []Manager{{Namespace: "ops", Lease: "armature-manager", Holder: "pod-1", Renewed: at.Local(), Duration: 15 * time.Second, Scope: scope}}, all)
 	assert.Equal(t, `--operators=jobflow,fluxjob --watch-namespaces=a,b --selector="api.practice.com/shard=x"`, all[0].Scope.String())

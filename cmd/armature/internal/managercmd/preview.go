@@ -124,13 +124,20 @@ func previewAll(ctx context.Context, o options, given func(flag string) bool) (*
 
 // likeManager gives the options that the user hasn't set the values of the manager in the cluster, if there is one.
 func likeManager(ctx context.Context, c client.Reader, o options, given func(flag string) bool) (options, error) {
-	managers, err := leader.Read(ctx, c)
-	if err != nil {
-		return o, err
+	namespace := ""
+	if given("leader-elect-namespace") {
+		namespace = o.leaderElectNamespace
+	}
+	managers, err := leader.Read(ctx, c, namespace)
+	switch {
+	case apierrors.IsForbidden(err) && namespace == "":
+		return o, fmt.Errorf("find the manager: %w: name the namespace of its lease with --leader-elect-namespace, "+
+			"if you may list the leases there", err)
+	case err != nil:
+		return o, fmt.Errorf("find the manager: %w", err)
 	}
 	managers = slices.DeleteFunc(managers, func(m leader.Manager) bool {
-		return given("leader-elect-namespace") && m.Namespace != o.leaderElectNamespace ||
-			given("leader-elect-name") && m.Lease != o.leaderElectName
+		return given("leader-elect-name") && m.Lease != o.leaderElectName
 	})
 	if len(managers) == 0 {
 		return o, nil

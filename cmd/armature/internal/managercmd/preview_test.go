@@ -2,15 +2,19 @@ package managercmd
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/builder/preview"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
@@ -57,6 +61,25 @@ func TestPreviewIsLikeTheManager(t *testing.T) {
 		"choose one with --leader-elect-namespace and --leader-elect-name")
 
 	o, err = read([]string{"leader-elect-namespace"}, one, other)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"daemonjob"}, o.operators)
+}
+
+// A user who may list the leases of the manager's namespace only names that namespace.
+func TestPreviewWithTheLeasesOfOneNamespace(t *testing.T) {
+	lease := previewedLease("team", `{"operators": ["daemonjob"]}`)
+	c := interceptor.NewClient(fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(lease).Build(), interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if (&client.ListOptions{}).ApplyOptions(opts).Namespace != "team" {
+				return apierrors.NewForbidden(schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}, "", nil)
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})
+	o := options{operators: []string{"*"}, leaderElectName: leaseName, leaderElectNamespace: "team"}
+	_, err := likeManager(t.Context(), c, o, func(string) bool { return false })
+	assert.ErrorContains(t, err, "--leader-elect-namespace")
+	o, err = likeManager(t.Context(), c, o, func(flag string) bool { return flag == "leader-elect-namespace" })
 	require.NoError(t, err)
 	assert.Equal(t, []string{"daemonjob"}, o.operators)
 }

@@ -118,7 +118,7 @@ func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, owner recor
 	if err != nil {
 		return "", nil, err
 	}
-	managers, err := leader.Read(ctx, cluster.Client)
+	managers, err := leader.Read(ctx, cluster.Client, "")
 	if err != nil {
 		return "", nil, err
 	}

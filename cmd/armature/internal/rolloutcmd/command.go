@@ -32,11 +32,11 @@ continues with the next ones when these are ready.`,
 		"abort", "aborted", "Abort a roll-out: no further object is changed",
 		"Abort the roll-out: no further object is changed until you resume the roll-out or start another version. An object that is\n"+
 			"being changed completes.",
-		release.Abort,
+		release.Abort, false,
 	), newDecision(
 		"resume", "resumed", "Continue an aborted or halted roll-out",
 		"Continue an aborted roll-out, or one that halted because an object failed or wasn't ready in time. The roll-out skips that object.",
-		release.Resume,
+		release.Resume, true,
 	))
 	return cmd
 }
@@ -55,7 +55,7 @@ in time), Aborted or Complete. Without -n the command reads the records of all n
 			if err := format.Check(); err != nil {
 				return err
 			}
-			_, all, unread := find(cmd.Context(), kube, args)
+			_, all, unread := find(cmd.Context(), kube, args, true)
 			if len(all) == 0 && unread != nil {
 				return unread
 			}
@@ -70,9 +70,9 @@ in time), Aborted or Complete. Without -n the command reads the records of all n
 	return cmd
 }
 
-// newDecision returns a command that changes the roll-outs in progress.
+// newDecision returns a command that changes the roll-outs in progress, and needs their owners or not.
 func newDecision(
-	verb, done, short, long string, decide func(context.Context, client.Client, *release.Rollout) error,
+	verb, done, short, long string, decide func(context.Context, client.Client, *release.Rollout) error, withOwners bool,
 ) *cobra.Command {
 	kube := connect.Flags()
 	cmd := &cobra.Command{
@@ -83,7 +83,7 @@ Without the name of an operator, the command applies to all incomplete roll-outs
 		Example: "  armature rollout " + verb + "\n  armature rollout " + verb + " jobflow",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, all, unread := find(cmd.Context(), kube, args)
+			c, all, unread := find(cmd.Context(), kube, args, withOwners)
 			if len(args) == 0 {
 				all = slices.DeleteFunc(all, func(r *release.Rollout) bool { return r.State == release.Complete })
 			}
@@ -110,13 +110,22 @@ Without the name of an operator, the command applies to all incomplete roll-outs
 	return cmd
 }
 
-// find returns the roll-outs that the arguments name, and an error about those of them that can't be read.
-func find(ctx context.Context, kube *genericclioptions.ConfigFlags, args []string) (client.Client, []*release.Rollout, error) {
+// find returns the roll-outs that the arguments name, with their owners or without, and an error about those that can't be read.
+func find(
+	ctx context.Context, kube *genericclioptions.ConfigFlags, args []string, withOwners bool,
+) (client.Client, []*release.Rollout, error) {
 	cluster, err := connect.Open(kube)
 	if err != nil {
 		return nil, nil, err
 	}
 	found, err := release.List(ctx, cluster.Client, *kube.Namespace, args...)
+	if withOwners {
+		found = slices.DeleteFunc(found, func(r *release.Rollout) bool {
+			unread := r.ReadOwners(ctx, cluster.Client)
+			err = errors.Join(err, unread)
+			return unread != nil
+		})
+	}
 	if len(found) > 0 || err != nil || len(args) == 0 {
 		return cluster.Client, found, err
 	}

@@ -95,15 +95,16 @@ func (v *Viewer) explain(ctx context.Context, root *unstructured.Unstructured, n
 		}
 	}
 	members, err := from.Gather(ctx, root)
-	answer := explained{}
+	var found explaincmd.Explanation
 	if err == nil {
-		answer.Finding, _, err = explaincmd.Of(ctx, v.cluster, members, node, time.Now())
+		found, err = explaincmd.Of(ctx, v.cluster, members, node, time.Now())
 	}
+	answer := explained{Finding: found.Finding}
 	if err != nil {
 		answer.Finding = diagnose.Finding{Message: "it can't be explained: " + err.Error()}
 		return answer
 	}
-	for _, err := range members.Unread {
+	for _, err := range found.Unread {
 		answer.Unread = append(answer.Unread, err.Error())
 	}
 	answer.members = flat(members.Root, nil)

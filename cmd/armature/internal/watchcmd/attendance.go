@@ -66,7 +66,7 @@ func unattended(ctx context.Context, cluster *connect.Cluster, of *unstructured.
 	if err != nil {
 		return ""
 	}
-	managers, err := leader.Read(ctx, cluster.Client)
+	managers, err := leader.Read(ctx, cluster.Client, "")
 	if err != nil {
 		managers = nil // an unrecorded end shows it as well
 	}
