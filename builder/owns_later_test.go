@@ -45,13 +45,14 @@ type lateAPI struct {
 	manager.Manager
 	api      client.WithWatch
 	mapper   *meta.DefaultRESTMapper
-	isDenied atomic.Bool // the list of Jobs
+	isDenied atomic.Bool   // the list of Jobs
+	watching chan struct{} // closed when the first watch of Jobs has begun
 }
 
 func newLateAPI(t *testing.T, objs ...client.Object) *lateAPI {
 	a := &lateAPI{
 		api:    fake.NewClientBuilder().WithReturnManagedFields().WithObjects(objs...).Build(),
-		mapper: meta.NewDefaultRESTMapper(nil),
+		mapper: meta.NewDefaultRESTMapper(nil), watching: make(chan struct{}),
 	}
 	for _, kind := range []string{"Deployment", "ReplicaSet"} {
 		a.mapper.Add(appsv1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
@@ -77,6 +78,8 @@ func (a *lateAPI) listerOf(t *testing.T, like runtime.Object) toolscache.ListerW
 	gvk, err := apiutil.GVKForObject(like, scheme.Scheme)
 	require.NoError(t, err)
 	gvk.Kind += "List"
+	_, isJobs := like.(*batchv1.Job)
+	var first sync.Once
 	list := func() client.ObjectList {
 		obj, err := scheme.Scheme.New(gvk)
 		require.NoError(t, err)
@@ -84,14 +87,18 @@ func (a *lateAPI) listerOf(t *testing.T, like runtime.Object) toolscache.ListerW
 	}
 	return listThenWatch{&toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
-			if _, jobs := like.(*batchv1.Job); jobs && a.isDenied.Load() {
+			if isJobs && a.isDenied.Load() {
 				return nil, errors.New("denied")
 			}
 			all := list()
 			return all, a.api.List(ctx, all)
 		},
 		WatchFuncWithContext: func(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
-			return a.api.Watch(ctx, list())
+			w, err := a.api.Watch(ctx, list())
+			if isJobs && err == nil {
+				first.Do(func() { close(a.watching) })
+			}
+			return w, err
 		},
 	}}
 }
@@ -106,6 +113,16 @@ func (a *lateAPI) installJobs() {
 	a.mapper.Add(batchv1.SchemeGroupVersion.WithKind("Job"), meta.RESTScopeNamespace)
 }
 
+// await waits until a channel is closed.
+func await(t *testing.T, closed <-chan struct{}, why string) {
+	t.Helper()
+	select {
+	case <-closed:
+	case <-time.After(time.Minute):
+		require.Fail(t, "never: "+why)
+	}
+}
+
 func TestOwnsLater(t *testing.T) {
 	owner := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner", UID: "owner-uid"}}
 	job := func(name string) *batchv1.Job {
@@ -117,10 +134,12 @@ func TestOwnsLater(t *testing.T) {
 	a := newLateAPI(t, owner, job("before"))
 	var mu sync.Mutex
 	var observed []string
-	ownsJobs := false
+	ownsJobs, passed := false, make(chan struct{})
+	var first sync.Once
 	o := builder.NewOperator[*appsv1.Deployment](a, t.Name()).
 		Owns(&corev1.ConfigMap{}).
 		Plan(func(_ *appsv1.Deployment, v builder.View) builder.Plan[*appsv1.Deployment] {
+			first.Do(func() { close(passed) })
 			mu.Lock()
 			defer mu.Unlock()
 			if !ownsJobs {
@@ -140,7 +159,7 @@ func TestOwnsLater(t *testing.T) {
 		stop()
 		require.NoError(t, <-ended)
 	})
-	require.True(t, a.GetCache().WaitForCacheSync(ctx))
+	await(t, passed, "the operator runs: until then it waits for all kinds of the cache, also for one that is denied")
 
 	err := o.OwnsLater(ctx, &batchv1.Job{})
 	assert.True(t, meta.IsNoMatchError(err), "%v", err)
@@ -157,6 +176,7 @@ func TestOwnsLater(t *testing.T) {
 	mu.Lock()
 	ownsJobs = true
 	mu.Unlock()
+	await(t, a.watching, "what is created between the list and the watch has no event in the fake API server")
 	require.NoError(t, a.api.Create(ctx, job("after")))
 	require.Eventually(t, func() bool {
 		mu.Lock()
