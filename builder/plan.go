@@ -100,8 +100,9 @@ type Plan[T client.Object] struct {
 	// without an error. If the owner has changed since it was observed, the deletion is a conflict, and the next pass decides again. The
 	// operator needs the permission to delete owners. A terminating owner stays as it is. Default: false.
 	DeleteOwner bool
-	// RequeueAfter requests another pass after this time, even if nothing changes. Less than 50 milliseconds counts as 50. Default: 0,
-	// which waits for a change. A negative time is [ErrMisuse], because a due action would never run, unless the plan deletes the owner.
+	// RequeueAfter requests another pass after this time, even if nothing changes. Less than 50 milliseconds counts as 50; beside an error
+	// that no retry helps, the pass is then delayed with backoff, up to a minute. Default: 0, which waits for a change. A negative time is
+	// [ErrMisuse], because a due action would never run, unless the plan deletes the owner.
 	RequeueAfter time.Duration
 }
 

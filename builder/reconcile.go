@@ -231,7 +231,7 @@ func (r *reconciler[T]) forget(ctx context.Context, like T, owner types.Namespac
 		return nil
 	}
 	r.turnSums.Forget(store.KeyOf(r.owner.GVK, owner.Namespace, owner.Name))
-	return r.turns.Settle(ctx, owner)
+	return r.turns.Forget(ctx, owner)
 }
 
 // noteInFlight records a pass as in flight, or returns why the owner must wait. Without a record it does nothing.

@@ -33,7 +33,7 @@ type SchedulingPolicy struct {
 	PriorityClass string `json:"priorityClass,omitempty"`
 
 	// MinResources are the resources that must be free before the gang is considered. Volcano and SchedulerPlugins only.
-	// Default: the sum of the requests of the first minAvailable pods, those of a higher priority first.
+	// Default: the sum of the requests of the pods that are placed together, those of a higher priority first.
 	// +optional
 	MinResources corev1.ResourceList `json:"minResources,omitempty"`
 

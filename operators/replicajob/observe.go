@@ -162,11 +162,15 @@ func isCollected(pod *corev1.Pod) bool {
 
 // restartsOfPod returns the number of restarts of the replica before its pod failed.
 func (r *replica) restartsOfPod() int32 {
-	return min(origin.Number(r.pod.Labels, LabelRestarts), maxRestarts) + outcome.PodRestarts(r.pod)
+	n := origin.Number(r.pod.Labels, LabelRestarts)
+	if n > max(maxRestarts, r.recorded) {
+		n = maxRestarts
+	}
+	return n + outcome.PodRestarts(r.pod)
 }
 
-// maxRestarts bounds the restarts that a label can claim, so that their sum over all replicas never overflows.
-const maxRestarts = 1 << 16
+// maxRestarts bounds the restarts that a label can claim, unless more are recorded: their sum over all replicas must never overflow.
+const maxRestarts = 1 << 14
 
 // isReady reports whether the replica is ready, or has succeeded.
 func (r *replica) isReady() bool {

@@ -307,19 +307,28 @@ func (t *Turns) Leave(ctx context.Context, key types.NamespacedName) error {
 	return t.remove(ctx, key, false)
 }
 
+// Forget notes that an owner is gone.
+func (t *Turns) Forget(ctx context.Context, key types.NamespacedName) error {
+	err := t.remove(ctx, key, true)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.settled, key)
+	return err
+}
+
 func (t *Turns) remove(ctx context.Context, key types.NamespacedName, evenInTurn bool) error {
 	if t.complete.Load() {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, is := t.inTurn[key]; !t.opened || is && !evenInTurn {
+	if _, is := t.inTurn[key]; t.todo == nil || is && !evenInTurn { // before the first open, or after the end
 		return nil
 	}
 	delete(t.inTurn, key)
 	delete(t.todo, key)
 	t.settled[key] = struct{}{}
-	if len(t.todo) > 0 {
+	if !t.opened || len(t.todo) > 0 {
 		return nil
 	}
 	// A user may have decided since the record was read: only owners that wait read it.
