@@ -103,6 +103,7 @@ func newPass(flow *v1alpha1.JobFlow, view builder.View) *pass {
 		lists:    map[string]items.List{},
 		outputs:  outputs.Of(flow.Status.Outputs),
 	}
+	p.dropReadded()
 	if retry != flow.Status.Retry {
 		p.beginRetry()
 	}
