@@ -21,11 +21,14 @@ func meta(c *v1alpha1.MiniCluster, name string) metav1.ObjectMeta {
 
 // prepare returns what the pods need. Kubernetes would let a pod without its ConfigMap wait, but looks for it again only seconds
 // later, so the Job is created when everything else exists.
-func (p *pass) prepare() []builder.Child {
+func (p *pass) prepare(o *observed, d decision) []builder.Child {
 	c := p.c
 	children := []builder.Child{builder.Want(scriptsMap(c)), builder.Want(headlessService(c))}
 	if !c.Spec.Flux.Disable {
-		children = append(children, builder.Want(configMap(c)), p.certificate())
+		children = append(children, builder.Want(configMap(c)))
+		if !p.isCertificateLost(o, d) {
+			children = append(children, p.certificate())
+		}
 	}
 	if len(c.Spec.Services) > 0 && !c.Spec.Suspend {
 		children = append(children, builder.Want(services(c)))
@@ -42,6 +45,14 @@ func (p *pass) certificate() builder.Child {
 		return builder.Want(curveSecret(p.c, secret.Data[curveKey]), builder.CreateOnly())
 	}
 	return builder.Want(curveSecret(p.c, p.NewCertificate(p.c.Name)), builder.CreateOnly())
+}
+
+// isCertificateLost reports whether the Secret with the certificate is gone while brokers have that certificate. They would refuse brokers
+// that start with another one, so the operator makes one only once they have been stopped.
+func (p *pass) isCertificateLost(o *observed, d decision) bool {
+	flux := &p.c.Spec.Flux
+	return d.action == actionRun && !o.isStill() && !flux.Disable && flux.CurveCert == "" &&
+		named[*corev1.Secret](p.view, curveName(p.c)) == nil
 }
 
 // isPrepared reports whether all that the pods need exists.

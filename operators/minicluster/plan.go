@@ -51,7 +51,7 @@ func (planner Planner) Plan(c *v1alpha1.MiniCluster, view builder.View) builder.
 	status := p.status(o, d)
 	plan := builder.Plan[*v1alpha1.MiniCluster]{Events: p.events(o, d, status), RequeueAfter: p.requeueAfter(o, d, status)}
 	if d.invalid == "" {
-		plan.Children = p.prepare()
+		plan.Children = p.prepare(o, d)
 		plan.Prune = []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}}
 	}
 	p.changeJob(&plan, o, d)

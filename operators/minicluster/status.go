@@ -54,6 +54,13 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.MiniClusterStatus {
 	default:
 		p.setProgress(s, o, d)
 	}
+	if p.isCertificateLost(o, d) {
+		p.conditions(s).Set(v1alpha1.MiniClusterCertificateLost, true, v1alpha1.ReasonSecretDeleted, fmt.Sprintf("Secret %s was deleted while "+
+			"brokers run; pods that start now can't join them: set spec.suspend to true and then to false to restart all with another certificate",
+			curveName(p.c)))
+	} else {
+		p.conditions(s).Remove(v1alpha1.MiniClusterCertificateLost)
+	}
 	if d.invalid != "" && !d.ends() {
 		p.conditions(s).Stall(v1alpha1.ReasonInvalidSpec, d.invalid)
 	}
