@@ -24,7 +24,7 @@ type itemKey struct{ node, item int }
 
 // observeItems sets the states of the items of nodes whose end isn't recorded, from the record and the items' Jobs.
 func (p *pass) observeItems(o *observed) {
-	p.items = map[int]*items.Run{}
+	p.items, p.itemSizes = map[int]*items.Run{}, map[int]itemsSize{}
 	for i := range p.flow.Status.Items {
 		s := &p.flow.Status.Items[i]
 		node, ok := p.Index[s.Name]
@@ -135,24 +135,39 @@ func (p *pass) fitsStatus(i int, r *items.Run) bool {
 		if j == i {
 			continue
 		}
-		size, grows := p.sizeOfItems(j)
-		taken += size
-		isAlone = isAlone && !grows
+		size := p.sizeOfItems(j)
+		taken += size.bytes
+		isAlone = isAlone && !size.grows
 	}
 	return isAlone || taken+r.MaxSize() <= limitsFor(p.Size()).items
 }
 
-// sizeOfItems returns the size in the status that a node's items can come to. grows: they have started, and haven't all ended.
-func (p *pass) sizeOfItems(i int) (size int, grows bool) {
-	s, ok := p.itemsOf(i)
-	switch r := p.items[i]; {
-	case !ok:
-		return 0, false
-	case r.Started && !p.States[i].HasEnded():
-		return r.MaxSize(), true
-	default:
-		return items.Size(s), false
+// itemsSize is the size in the status that a node's items can come to.
+type itemsSize struct {
+	bytes int
+	grows bool // items have started, and haven't all ended
+
+	run     *items.Run // what the size was computed for
+	state   record.State
+	started bool
+}
+
+// sizeOfItems returns the size of a node's items. It computes it only once for each state, because many nodes may wait for room.
+func (p *pass) sizeOfItems(i int) itemsSize {
+	r := p.items[i]
+	size := p.itemSizes[i]
+	if size.run == r && size.state == p.States[i] && size.started == r.Started {
+		return size
 	}
+	size = itemsSize{run: r, state: p.States[i], started: r.Started}
+	if s, ok := p.itemsOf(i); ok {
+		size.bytes, size.grows = items.Size(s), r.Started && !size.state.HasEnded()
+	}
+	if size.grows {
+		size.bytes = r.MaxSize()
+	}
+	p.itemSizes[i] = size
+	return size
 }
 
 // itemsOf returns the items of a node for the status; false if they aren't needed any more. Of a node that has ended, only those that
@@ -227,8 +242,7 @@ func (p *pass) recordedItems() []v1alpha1.ItemsStatus {
 	left := limitsFor(p.Size()).items
 	for i := range p.items {
 		if !p.States[i].HasEnded() {
-			size, _ := p.sizeOfItems(i)
-			left -= size
+			left -= p.sizeOfItems(i).bytes
 		}
 	}
 	var all []v1alpha1.ItemsStatus

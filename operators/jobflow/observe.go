@@ -25,8 +25,10 @@ type observed struct {
 	jobs     []*batchv1.Job           // the Jobs of the nodes, by index; nil without one
 	itemJobs map[itemKey]*batchv1.Job // the Jobs of nodes with forEach
 	former   []*batchv1.Job           // Jobs of earlier retries
-	removed  []*removedNode           // nodes that aren't in the spec any more and have Jobs of this retry
 	pods     outcome.ByJob            // of Jobs that aren't known to have ended
+
+	removed      []*removedNode          // nodes that aren't in the spec any more and have Jobs of this retry
+	removedItems map[string]*removedNode // those of removed with items, by name
 
 	leftover      map[slot]*corev1.Pod // pods that haven't ended and whose Job is gone
 	firstLeftover *corev1.Pod          // one of them of a node in spec.flows

@@ -20,12 +20,18 @@ type removedNode struct {
 
 // addRemoved adds a Job of a removed node.
 func (o *observed) addRemoved(node string, isItem bool, job *batchv1.Job) {
-	i := slices.IndexFunc(o.removed, func(n *removedNode) bool { return n.name == node && n.hasItems == isItem })
-	if i < 0 {
-		i = len(o.removed)
-		o.removed = append(o.removed, &removedNode{name: node, hasItems: isItem})
+	n := o.removedItems[node]
+	if n == nil || !isItem {
+		n = &removedNode{name: node, hasItems: isItem}
+		o.removed = append(o.removed, n)
 	}
-	o.removed[i].jobs = append(o.removed[i].jobs, job)
+	if isItem {
+		if o.removedItems == nil {
+			o.removedItems = map[string]*removedNode{}
+		}
+		o.removedItems[node] = n
+	}
+	n.jobs = append(n.jobs, job)
 }
 
 // observeRemoved appends the nodes that were removed from the spec while they ran to the states, after those that had ended before. A node
@@ -95,8 +101,9 @@ func hashOfItems(node string) uint32 { return record.HashName(node + "#") }
 
 // isRemovedRecorded reports whether the end of a removed node is recorded.
 func (p *pass) isRemovedRecorded(n *removedNode) bool {
+	name, items := record.HashName(n.name), hashOfItems(n.name)
 	for i := p.Size(); i < len(p.recorded.States); i++ {
-		if name := p.Digests[i].Name; p.SameName(name, record.HashName(n.name)) || n.hasItems && p.SameName(name, hashOfItems(n.name)) {
+		if is := p.Digests[i].Name; p.SameName(is, name) || n.hasItems && p.SameName(is, items) {
 			return true
 		}
 	}
