@@ -88,4 +88,5 @@ type rendered struct {
 	order    []string // of node types
 	nodes    []*renderedNode
 	rollout  rollout.Options
+	size     int // in memory, in bytes
 }

@@ -22,6 +22,7 @@ type description struct {
 	image    string                   // of groups that have none
 	nodes    v1beta1.Nodes
 	rollout  rollout.Options // but for the phases, which are the order
+	size     int             // of what is rendered, in memory, in bytes
 
 	problems []string
 }

@@ -3,17 +3,22 @@ package dsoi
 import (
 	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxRemembered bounds how many clusters are remembered. A forgotten one is rendered again.
-const maxRemembered = 1024
+const (
+	// maxRemembered limits the number of remembered clusters. A forgotten cluster is rendered again in its next pass.
+	maxRemembered = 1024
+	// maxRememberedSize limits the size of all remembered clusters together, in bytes, as [sizes] counts it.
+	maxRememberedSize = 128 << 20
+)
 
-// memo remembers what was rendered of clusters whose spec has not changed.
+// memo remembers what was rendered of clusters whose spec has not changed. Its zero value is empty.
 type memo struct {
-	once     sync.Once
-	clusters *lru.Cache[types.UID, remembered]
+	mu       sync.Mutex
+	clusters *simplelru.LRU[types.UID, remembered]
+	size     int // of all
 }
 
 type remembered struct {
@@ -21,17 +26,44 @@ type remembered struct {
 	*rendered
 }
 
-// remembered renders a cluster, or returns what was rendered of this very generation of it. What has no generation, in
-// a test, is rendered each time.
-func (a *App[C]) remembered(cluster C) *rendered {
-	a.memo.once.Do(func() { a.memo.clusters, _ = lru.New[types.UID, remembered](maxRemembered) }) // fails only for a size below 1
-	uid, generation := cluster.GetUID(), cluster.GetGeneration()
-	if known, ok := a.memo.clusters.Get(uid); ok && generation > 0 && known.generation == generation {
+// get returns what was rendered of a generation of a cluster; nil if that isn't remembered.
+func (m *memo) get(uid types.UID, generation int64) *rendered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.clusters == nil {
+		return nil
+	}
+	if known, ok := m.clusters.Get(uid); ok && known.generation == generation {
 		return known.rendered
 	}
-	r := a.render(cluster)
-	if uid != types.UID("") {
-		a.memo.clusters.Add(uid, remembered{generation, r})
+	return nil
+}
+
+// put remembers what was rendered of a cluster, and forgets the clusters that are least recently used as far as it must.
+func (m *memo) put(uid types.UID, generation int64, r *rendered) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.clusters == nil { // NewLRU fails only for a size below 1
+		m.clusters, _ = simplelru.NewLRU(maxRemembered, func(_ types.UID, old remembered) { m.size -= old.size })
 	}
+	m.clusters.Remove(uid)
+	m.clusters.Add(uid, remembered{generation, r})
+	for m.size += r.size; m.size > maxRememberedSize; {
+		m.clusters.RemoveOldest()
+	}
+}
+
+// remembered renders a cluster, or returns what was rendered of this very generation of it. A cluster without a generation or a UID, in a
+// test, is rendered each time.
+func (a *App[C]) remembered(cluster C) *rendered {
+	uid, generation := cluster.GetUID(), cluster.GetGeneration()
+	if uid == "" || generation == 0 {
+		return a.render(cluster)
+	}
+	if known := a.memo.get(uid, generation); known != nil {
+		return known
+	}
+	r := a.render(cluster)
+	a.memo.put(uid, generation, r)
 	return r
 }

@@ -39,7 +39,7 @@ func (a *App[C]) render(cluster C) *rendered {
 	if len(d.problems) == 0 && a.Check != nil {
 		d.problems = a.Check(cluster, nodes)
 	}
-	r := &rendered{order: d.order, rollout: d.rollout}
+	r := &rendered{order: d.order, rollout: d.rollout, size: d.size}
 	r.rollout.Phases = r.order
 	for _, n := range nodes {
 		if len(d.problems) > 0 {

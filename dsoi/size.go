@@ -1,6 +1,7 @@
 package dsoi
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
@@ -13,10 +14,17 @@ const (
 	maxConfiguration = 1 << 20
 	// maxConfigurations limits the configuration of all nodes together, in bytes, with the files that later groups replace.
 	maxConfigurations = 16 << 20
-	// maxK8s limits the k8sConfigGroup of all nodes together, in bytes of JSON. In memory it takes up to thirty times as much.
-	maxK8s = 4 << 20
+	// maxK8s limits the k8sConfigGroup of all nodes together: bytes of JSON, and perObject for each object in it. Memory takes up to
+	// ten times as much.
+	maxK8s = 8 << 20
 	// perGroup is what a group of a node takes, in bytes, beside its texts.
 	perGroup = 256
+	// perFile is what a file of a node takes, in bytes, beside its texts.
+	perFile = 64
+	// perObject is what a JSON object takes in memory, in bytes, beside its text. A volume {"name":"a"} has 270 bytes in memory.
+	perObject = 64
+	// perNode is what the objects of a node take in memory, in bytes, beside its groups.
+	perNode = 8 << 10
 )
 
 // sizes sums up what the nodes of a description have.
@@ -34,10 +42,10 @@ func (d *description) sizes() *sizes {
 	}
 	for name, group := range d.k8s {
 		data, _ := json.Marshal(&group) // of what was JSON it doesn't fail
-		s.k8s[name] = len(data)
+		s.k8s[name] = len(data) + perObject*bytes.Count(data, []byte("{"))
 	}
 	for name, external := range d.external {
-		s.external += len(externalFile(name)) + len(external.Spec)
+		s.external += len(externalFile(name)) + len(external.Spec) + perFile
 	}
 	return s
 }
@@ -46,10 +54,13 @@ func (d *description) sizes() *sizes {
 func sizeOf(g *v1beta1.AppConfigGroup) int {
 	size := len(g.Data) + len(g.CommonRuntimeProperties) + len(g.RuntimeProperties) + len(g.OverrideProperties)
 	for name, text := range g.Files {
-		size += len(name) + len(text)
+		size += len(name) + len(text) + perFile
 	}
 	return size
 }
+
+// memory returns what is remembered of all nodes, in bytes.
+func (s *sizes) memory() int { return s.nodes*perNode + s.configurations + s.k8sGroups }
 
 // add counts a node with its groups. It reports whether the nodes so far are within the limits of all nodes.
 func (s *sizes) add(d *description, n v1beta1.Node, groups []string) bool {
@@ -60,7 +71,7 @@ func (s *sizes) add(d *description, n v1beta1.Node, groups []string) bool {
 	s.nodes++
 	s.configurations += size + perGroup*len(groups)
 	s.k8sGroups += s.k8s[n.K8sConfigGroup]
-	const tooLarge = "nodes: the %s of the first %d has %d bytes; want at most %d for all nodes, each with a copy of its groups"
+	const tooLarge = "nodes: the %s of the first %d takes %d bytes; want at most %d for all nodes, each with a copy of its groups"
 	switch {
 	case s.configurations > maxConfigurations:
 		d.wrong(tooLarge, "configuration", s.nodes, s.configurations, maxConfigurations)

@@ -3,6 +3,7 @@ package dsoi
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,14 +66,14 @@ func TestASpecCostsBoundedMemory(t *testing.T) {
 			func(o *Town) {
 				o.Spec.AppConfigGroup = v1beta1.AppConfigGroups{{Name: "g", Scope: v1beta1.ScopeCommon, OverrideProperties: "a=" + text(1_000_000)}}
 			},
-			`nodes: the configuration of the first 17 has 17004386 bytes; want at most 16777216 for all nodes, each with a copy of its groups`,
+			`nodes: the configuration of the first 17 takes 17004386 bytes; want at most 16777216 for all nodes, each with a copy of its groups`,
 		},
 		"external dependencies of many nodes": {
 			nodesWith(t, 1000),
 			func(o *Town) {
 				o.Spec.External = v1beta1.Externals{"e": {Spec: []byte(`{"a":"` + text(1_000_000) + `"}`)}}
 			},
-			"nodes: the configuration of the first 17 has",
+			"nodes: the configuration of the first 17 takes",
 		},
 		"many groups of many nodes": {
 			nodesWith(t, 1000),
@@ -86,7 +87,37 @@ func TestASpecCostsBoundedMemory(t *testing.T) {
 		"a large Kubernetes group of many nodes": {
 			nodesWith(t, 50),
 			func(o *Town) { o.Spec.K8sConfigGroup[0].Tolerations = make([]corev1.Toleration, 100_000) },
-			"nodes: the k8sConfigGroup of the first 14 has 420",
+			"nodes: the k8sConfigGroup of the first 2 takes 134",
+		},
+		"many small files of many nodes": {
+			nodesWith(t, 33, "g"),
+			func(o *Town) {
+				files := map[string]string{}
+				for i := range 100_000 {
+					files[strconv.Itoa(i)] = ""
+				}
+				o.Spec.AppConfigGroup = v1beta1.AppConfigGroups{{Name: "g", Files: files}}
+			},
+			"nodes: the configuration of the first",
+		},
+		"many small external dependencies of many nodes": {
+			nodesWith(t, 6),
+			func(o *Town) {
+				o.Spec.External = v1beta1.Externals{}
+				for i := range 100_000 {
+					o.Spec.External[strconv.Itoa(i)] = v1beta1.External{Spec: []byte("{}")}
+				}
+			},
+			"nodes: the configuration of the first",
+		},
+		"many small volumes of many nodes": {
+			nodesWith(t, 12),
+			func(o *Town) {
+				for i := range 20_000 {
+					o.Spec.K8sConfigGroup[0].Volumes = append(o.Spec.K8sConfigGroup[0].Volumes, corev1.Volume{Name: fmt.Sprint("v", i)})
+				}
+			},
+			"nodes: the k8sConfigGroup of the first",
 		},
 		"groups that there aren't": {
 			nodesWith(t, 1, many(100_000, func(i int) string { return fmt.Sprint("a", i) })...),

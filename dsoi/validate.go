@@ -24,6 +24,7 @@ func (d *description) resolve(cluster string) []Node {
 	}
 	var nodes []Node
 	sizes := d.sizes()
+	defer func() { d.size = sizes.memory() }()
 	first := map[string]int{}
 	for i, n := range d.nodes {
 		at := at("nodes", i, n.Name)

@@ -77,7 +77,9 @@ type JobFlowStatus struct {
 	// +optional
 	Marks string `json:"marks,omitempty"`
 
-	// Items are the progress of flows with forEach that haven't succeeded.
+	// Items are the progress of flows with forEach that haven't succeeded. Together about 12 KiB at most. While more items
+	// than that allows are under way, others wait; of flows that have failed, those that don't fit are left out, and a
+	// retry runs all of their items again.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -203,7 +205,7 @@ type ItemsStatus struct {
 	// Succeeded are the indexes of the items whose Jobs succeeded.
 	// +optional
 	Succeeded Indexes `json:"succeeded,omitempty"`
-	// Failed are the indexes of the items whose Jobs failed.
+	// Failed are the indexes of the items whose Jobs failed, until the flow has ended.
 	// +optional
 	Failed Indexes `json:"failed,omitempty"`
 }

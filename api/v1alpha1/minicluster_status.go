@@ -43,6 +43,9 @@ const (
 	MiniClusterBrokerReady = "BrokerReady"
 	// MiniClusterRunning is True while the leader runs the command, or, if interactive, waits for a user.
 	MiniClusterRunning = "Running"
+	// MiniClusterCertificateLost is True while brokers run and the Secret with their certificate is gone. It is removed when
+	// the Secret is there again or the brokers have been stopped.
+	MiniClusterCertificateLost = "CertificateLost"
 )
 
 // Reasons of a MiniCluster's conditions and events, besides InvalidSpec, Succeeded, Running, Pending, Queued,
@@ -60,6 +63,8 @@ const (
 	ReasonBrokerReady = "BrokerReady"
 	// ReasonBrokerNotReady: the leader's broker isn't up, or waits for the quorum.
 	ReasonBrokerNotReady = "BrokerNotReady"
+	// ReasonSecretDeleted: the Secret with the certificate was deleted while brokers run.
+	ReasonSecretDeleted = "SecretDeleted"
 	// ReasonFluxDisabled: flux.disable is true, so there is no broker.
 	ReasonFluxDisabled = "FluxDisabled"
 	// ReasonScaled: the size was changed.

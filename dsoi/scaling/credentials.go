@@ -51,67 +51,87 @@ func credentialsOf(secrets *secretReader, a *v1beta1.HTTPAccess) (c credentials,
 	if a.TLS == nil {
 		return c, nil
 	}
-	c.tls = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: a.TLS.ServerName}
-	if a.TLS.SecretRef == nil {
-		return c, nil
+	c.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	if a.TLS.SecretRef != nil {
+		trusted, err := secrets.trust(a.TLS.SecretRef.Name)
+		if err != nil {
+			return c, err
+		}
+		c.tls = trusted.Clone()
 	}
-	secret, err := secrets.read(a.TLS.SecretRef.Name)
-	if err != nil {
-		return c, err
-	}
-	return c, c.trust(secret)
+	c.tls.ServerName = a.TLS.ServerName
+	return c, nil
 }
 
-// trust takes authorities and a client's certificate from a Secret.
-func (c *credentials) trust(secret *corev1.Secret) error {
+// trusted returns a configuration with the authorities and the client's certificate of a Secret.
+func trusted(secret *corev1.Secret) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	authorities, cert, key := secret.Data["ca.crt"], secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey]
 	if len(authorities) == 0 && len(cert) == 0 {
-		return fmt.Errorf("the Secret %s has neither ca.crt nor tls.crt", secret.Name)
+		return nil, fmt.Errorf("the Secret %s has neither ca.crt nor tls.crt", secret.Name)
 	}
 	if len(authorities) > 0 {
-		c.tls.RootCAs = x509.NewCertPool()
-		if !c.tls.RootCAs.AppendCertsFromPEM(authorities) {
-			return fmt.Errorf("the Secret %s: ca.crt has no certificate in PEM form", secret.Name)
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(authorities) {
+			return nil, fmt.Errorf("the Secret %s: ca.crt has no certificate in PEM form", secret.Name)
 		}
 	}
 	if len(cert) > 0 {
 		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			return fmt.Errorf("the Secret %s: tls.crt and tls.key are no pair in PEM form", secret.Name)
+			return nil, fmt.Errorf("the Secret %s: tls.crt and tls.key are no pair in PEM form", secret.Name)
 		}
-		c.tls.Certificates = []tls.Certificate{pair}
+		config.Certificates = []tls.Certificate{pair}
 	}
-	return nil
+	return config, nil
 }
 
 // errInCluster is about the API server: the pass is tried again.
 var errInCluster = errors.New("read from the API server")
 
-// secretReader reads the Secrets of a namespace, each once: many sources may name one.
+// secretReader reads the Secrets of a namespace, and parses their certificates, each once: many sources may name one.
 type secretReader struct {
 	get func(name string) (*corev1.Secret, error)
 
-	mu   sync.Mutex
-	once map[string]func() (*corev1.Secret, error)
+	mu      sync.Mutex
+	secrets map[string]func() (*corev1.Secret, error)
+	trusted map[string]func() (*tls.Config, error)
 }
 
 func newSecretReader(ctx context.Context, live client.Reader, namespace string) *secretReader {
 	return &secretReader{
-		get:  func(name string) (*corev1.Secret, error) { return readSecret(ctx, live, namespace, name) },
-		once: map[string]func() (*corev1.Secret, error){},
+		get:     func(name string) (*corev1.Secret, error) { return readSecret(ctx, live, namespace, name) },
+		secrets: map[string]func() (*corev1.Secret, error){},
+		trusted: map[string]func() (*tls.Config, error){},
 	}
 }
 
 // read returns a Secret, which its callers share.
 func (r *secretReader) read(name string) (*corev1.Secret, error) {
-	r.mu.Lock()
-	once, ok := r.once[name]
+	return once(&r.mu, r.secrets, name, func() (*corev1.Secret, error) { return r.get(name) })
+}
+
+// trust returns the configuration of [trusted] for a Secret, which its callers share.
+func (r *secretReader) trust(name string) (*tls.Config, error) {
+	return once(&r.mu, r.trusted, name, func() (*tls.Config, error) {
+		secret, err := r.read(name)
+		if err != nil {
+			return nil, err
+		}
+		return trusted(secret)
+	})
+}
+
+// once calls a function once for each name, and returns its result.
+func once[T any](mu *sync.Mutex, results map[string]func() (T, error), name string, call func() (T, error)) (T, error) {
+	mu.Lock()
+	result, ok := results[name]
 	if !ok {
-		once = sync.OnceValues(func() (*corev1.Secret, error) { return r.get(name) })
-		r.once[name] = once
+		result = sync.OnceValues(call)
+		results[name] = result
 	}
-	r.mu.Unlock()
-	return once()
+	mu.Unlock()
+	return result()
 }
 
 func readSecret(ctx context.Context, live client.Reader, namespace, name string) (*corev1.Secret, error) {

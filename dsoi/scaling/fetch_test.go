@@ -284,6 +284,22 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// A thousand sources can name one Secret with a thousand authorities.
+func TestCertificatesAreParsedOnce(t *testing.T) {
+	s := httptest.NewTLSServer(nil)
+	t.Cleanup(s.Close)
+	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
+	secrets := newSecretReader(t.Context(), sensesOn(secret("ca", map[string]string{"ca.crt": authority})).live, "default")
+	var found []credentials
+	for _, server := range []string{"a.example.org", "b.example.org"} {
+		c, err := credentialsOf(secrets, &v1beta1.HTTPAccess{TLS: &v1beta1.TLS{ServerName: server, SecretRef: &v1beta1.SecretName{Name: "ca"}}})
+		require.NoError(t, err)
+		assert.Equal(t, server, c.tls.ServerName)
+		found = append(found, c)
+	}
+	assert.Same(t, found[0].tls.RootCAs, found[1].tls.RootCAs)
+}
+
 func TestPrometheus(t *testing.T) {
 	var query string
 	answer := ""

@@ -36,7 +36,7 @@ func (p *pass) decide(o *observed) decision {
 		if len(o.failed) > 0 {
 			d.end, d.ready, d.reason = v1alpha1.StateFailed, false, v1alpha1.ReasonJobFailed
 		}
-	case deadline.Due:
+	case deadline.Due && !spec.Suspend:
 		d.end, d.reason = v1alpha1.StateFailed, v1alpha1.ReasonDeadlineExceeded
 		d.message = fmt.Sprintf("activeDeadlineSeconds (%d) have passed; when they had, %s", *spec.ActiveDeadlineSeconds, progress)
 	case !isValid:

@@ -75,7 +75,7 @@ func (p *pass) decide(o *observed) decision {
 // decideAdmitted returns how a job continues that holds quota. Nothing is created of an invalid spec; a MiniCluster that runs goes on.
 func (p *pass) decideAdmitted(o *observed) decision {
 	held := p.job.Status.Admission.DeepCopy()
-	// An eviction that isn't recorded yet has stopped nothing: a MiniCluster that is gone by then may have run to its end.
+	// A MiniCluster that is gone before an eviction is recorded may have run to its end, so it isn't run again.
 	wasDeleted := held.Evicted == nil && p.wasDeleted(o)
 	if !wasDeleted {
 		held.Evicted = p.eviction(o)

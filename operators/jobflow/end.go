@@ -37,8 +37,9 @@ func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 	p.requeueIn(expiry.Left)
 	o := p.findJobs()
 	isEdited := p.flow.Status.ObservedGeneration != p.flow.Generation
-	if isEdited {
-		p.Record.Write(status) // by the indexes of the edited spec
+	if isEdited { // the record has the indexes of the edited spec
+		p.skipUnended()
+		p.Record.Write(status)
 	}
 	var plan builder.Plan[*v1alpha1.JobFlow]
 	if plan.Delete = p.unretainedJobs(o); plan.Delete == nil {
@@ -49,6 +50,16 @@ func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 		plan.Events = []events.Event{p.changeIgnored()}
 	}
 	return p.withStatus(plan, status)
+}
+
+// skipUnended records the nodes that haven't run as skipped. An edit makes the operator decide again on skipped nodes, but a flow that has
+// ended starts none.
+func (p *pass) skipUnended() {
+	for i, s := range p.States {
+		if !s.HasEnded() {
+			p.States[i] = record.Skipped
+		}
+	}
 }
 
 func endedUnderFormerOperator(s *v1alpha1.JobFlowStatus) bool {
@@ -128,8 +139,10 @@ func (p *pass) expiredJobs(o *observed) []client.Object {
 	for _, job := range o.former {
 		check(job, func() bool { return true })
 	}
-	for _, d := range o.removed {
-		check(d.job, func() bool { return p.isRemovedRecorded(record.HashName(d.name)) })
+	for _, n := range o.removed {
+		for _, job := range n.jobs {
+			check(job, func() bool { return p.isRemovedRecorded(n) })
+		}
 	}
 	return jobs
 }
@@ -180,7 +193,9 @@ func (p *pass) eachJob(o *observed, visit func(*batchv1.Job)) {
 	for _, job := range o.former {
 		visit(job)
 	}
-	for _, d := range o.removed {
-		visit(d.job)
+	for _, n := range o.removed {
+		for _, job := range n.jobs {
+			visit(job)
+		}
 	}
 }

@@ -24,7 +24,7 @@ type itemKey struct{ node, item int }
 
 // observeItems sets the states of the items of nodes whose end isn't recorded, from the record and the items' Jobs.
 func (p *pass) observeItems(o *observed) {
-	p.items = map[int]*items.Run{}
+	p.items, p.itemSizes = map[int]*items.Run{}, map[int]itemsSize{}
 	for i := range p.flow.Status.Items {
 		s := &p.flow.Status.Items[i]
 		node, ok := p.Index[s.Name]
@@ -89,11 +89,8 @@ func (p *pass) forEach(o *observed, d *decision, i int) {
 	list, err := p.listOf(i)
 	r := p.items[i]
 	switch isStarted := r != nil && r.Started && !p.isRetryBegun(); {
-	case err != nil && isStarted && r.Count(record.Running) > 0:
-		p.findings[i] = finding{message: "forEach: " + err.Error() + "; fails when the items that run have ended"}
-		return
 	case err != nil:
-		p.end(i, record.Failed, finding{message: "forEach: " + err.Error()})
+		p.failForEach(i, "forEach: "+err.Error())
 		return
 	case isStarted && r.Digest != list.Digest:
 		const restore = "has other forEach items than at its start: items that haven't started wait until you restore the list"
@@ -103,32 +100,89 @@ func (p *pass) forEach(o *observed, d *decision, i int) {
 	case len(list.Values) == 0:
 		p.end(i, record.Succeeded, finding{message: noItems})
 		return
-	case r != nil && r.Digest == list.Digest:
-	case !p.fitsStatus(len(list.Values)):
-		p.findings[i] = finding{message: "waits until fewer items of other flows are under way"}
-		return
-	default:
+	}
+	if r == nil || r.Digest != list.Digest {
 		r = items.NewRun(list)
-		p.items[i] = r
 		for item := range list.Values {
 			if job := o.itemJobs[itemKey{i, item}]; job != nil {
 				p.observeItem(o, r, item, job)
 			}
 		}
 	}
+	if !r.Started && !p.fitsStatus(i, r) {
+		p.findings[i] = finding{message: "waits until fewer items of other flows are under way"}
+		return
+	}
+	p.items[i] = r
 	p.startItems(o, d, i, r, list.Values)
 	p.endItems(i, r)
 }
 
-// fitsStatus reports whether a list of so many values fits into the status, beside those of other nodes that run.
-func (p *pass) fitsStatus(values int) bool {
-	taken := 0
-	for i, r := range p.items {
-		if !p.States[i].HasEnded() {
-			taken += items.MaxSize(len(r.States))
-		}
+// failForEach fails a node, or lets it fail once the items that run have ended.
+func (p *pass) failForEach(i int, why string) {
+	if r := p.items[i]; r != nil && r.Count(record.Running) > 0 {
+		p.findings[i] = finding{message: why + "; fails when the items that run have ended"}
+		return
 	}
-	return taken == 0 || taken+items.MaxSize(values) <= limitsFor(p.Size()).items
+	p.end(i, record.Failed, finding{message: why})
+}
+
+// fitsStatus reports whether the items of a node may start: whether the status has room for what their run can come to beside the items of
+// other nodes. Those of one node always may.
+func (p *pass) fitsStatus(i int, r *items.Run) bool {
+	taken, isAlone := 0, true
+	for j := range p.items {
+		if j == i {
+			continue
+		}
+		size := p.sizeOfItems(j)
+		taken += size.bytes
+		isAlone = isAlone && !size.grows
+	}
+	return isAlone || taken+r.MaxSize() <= limitsFor(p.Size()).items
+}
+
+// itemsSize is the size in the status that a node's items can come to.
+type itemsSize struct {
+	bytes int
+	grows bool // items have started, and haven't all ended
+
+	run     *items.Run // what the size was computed for
+	state   record.State
+	started bool
+}
+
+// sizeOfItems returns the size of a node's items. It computes it only once for each state, because many nodes may wait for room.
+func (p *pass) sizeOfItems(i int) itemsSize {
+	r := p.items[i]
+	size := p.itemSizes[i]
+	if size.run == r && size.state == p.States[i] && size.started == r.Started {
+		return size
+	}
+	size = itemsSize{run: r, state: p.States[i], started: r.Started}
+	if s, ok := p.itemsOf(i); ok {
+		size.bytes, size.grows = items.Size(s), r.Started && !size.state.HasEnded()
+	}
+	if size.grows {
+		size.bytes = r.MaxSize()
+	}
+	p.itemSizes[i] = size
+	return size
+}
+
+// itemsOf returns the items of a node for the status; false if they aren't needed any more. Of a node that has ended, only those that
+// succeeded are: a retry doesn't run them again.
+func (p *pass) itemsOf(i int) (s v1alpha1.ItemsStatus, ok bool) {
+	state := p.States[i]
+	if state == record.Succeeded || state == record.Pending && p.node(i).ForEach == nil {
+		return s, false
+	}
+	s = p.items[i].Status(p.Names[i])
+	if state.HasEnded() {
+		s.Failed = ""
+		return s, s.Succeeded != ""
+	}
+	return s, true
 }
 
 // startItems starts as many items as may be active, in their order.
@@ -147,10 +201,11 @@ func (p *pass) startItems(o *observed, d *decision, i int, r *items.Run, values 
 		}
 		job, err := p.render(i, template, &itemEnv{item, values[item]})
 		if err != nil {
-			p.end(i, record.Failed, finding{message: err.Error()})
+			p.failForEach(i, err.Error())
 			return
 		}
 		d.start = append(d.start, builder.Want(job, builder.CreateOnly()))
+		r.Started = true
 		p.active++
 		free--
 	}
@@ -162,7 +217,7 @@ func (p *pass) endItems(i int, r *items.Run) {
 		return
 	}
 	done, bad := r.Count(record.Succeeded), r.Count(record.Failed)
-	if p.States[i] == record.Pending && (done+bad > 0 || r.Started) {
+	if p.States[i] == record.Pending && done+bad > 0 {
 		p.States[i] = record.Running
 	}
 	text := fmt.Sprintf("%d of %d items succeeded", done, len(r.States))
@@ -182,19 +237,25 @@ func (p *pass) endItems(i int, r *items.Run) {
 	}
 }
 
-// recordedItems returns the items that the status records: those of nodes that run, and of failed nodes as far as they fit.
+// recordedItems returns the items that the status records: those of nodes that run or will, and of other nodes as far as there is room.
 func (p *pass) recordedItems() []v1alpha1.ItemsStatus {
+	left := limitsFor(p.Size()).items
+	for i := range p.items {
+		if !p.States[i].HasEnded() {
+			left -= p.sizeOfItems(i).bytes
+		}
+	}
 	var all []v1alpha1.ItemsStatus
-	left := limitsFor(p.Size()).endedItems
 	for _, i := range slices.Sorted(maps.Keys(p.items)) {
-		s := p.items[i].Status(p.Names[i])
-		switch {
-		case p.States[i] == record.Succeeded, p.States[i] == record.Skipped, p.States[i] == record.Pending && p.node(i).ForEach == nil:
+		s, ok := p.itemsOf(i)
+		if !ok {
 			continue
-		case p.States[i] == record.Failed:
-			if left -= items.Size(s); left < 0 {
+		}
+		if p.States[i].HasEnded() {
+			if items.Size(s) > left {
 				continue
 			}
+			left -= items.Size(s)
 		}
 		all = append(all, s)
 	}

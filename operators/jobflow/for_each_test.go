@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
@@ -124,4 +126,71 @@ func TestForEachIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"x", "y"}, a.Values)
 	assert.Same(t, &a.Values[0], &b.Values[0])
+}
+
+// A retry runs only the items again that haven't succeeded, however many failed and wherever they are in the list.
+func TestARetryKeepsTheItemsThatSucceeded(t *testing.T) {
+	for _, nodes := range []int{1, 1001} {
+		flow := makeFlow(each("fan", make([]string, graph.MaxItems)...))
+		for i := range nodes - 1 {
+			flow.Spec.Flows = append(flow.Spec.Flows, node(fmt.Sprint("other", i)))
+		}
+		var jobs []client.Object
+		for _, other := range flow.Spec.Flows[1:] {
+			jobs = append(jobs, completeJob(other.Name))
+		}
+		for n := range graph.MaxItems {
+			jobs = append(jobs, item("fan", n, []func(string) *batchv1.Job{completeJob, failedJob}[n%2]))
+		}
+		flow = after(after(flow), jobs...)
+		require.Equal(t, v1alpha1.StateFailed, flow.Status.State)
+		flow.Spec.Retry = 1
+		plan := planOf(flow)
+		assert.Len(t, plan.Children, graph.MaxItems/2, "of %d nodes", nodes)
+		for n, child := range plan.Children {
+			assert.Equal(t, graph.ItemJobName("demo", "fan", 2*n+1, 1), child.Object().GetName())
+		}
+	}
+}
+
+// The items of failed nodes stay in the status while those of others run, and when a retry begins. Of four such nodes all have room.
+func TestItemsOfFailedNodesShareTheStatus(t *testing.T) {
+	flow := makeFlow()
+	var jobs []client.Object
+	for i := range 4 {
+		name := fmt.Sprint("fan", i)
+		flow.Spec.Flows = append(flow.Spec.Flows, each(name, make([]string, graph.MaxItems)...))
+	}
+	for i := range 4 { // the status has room for two at a time
+		for n := range graph.MaxItems {
+			jobs = append(jobs, item(fmt.Sprint("fan", i), n, []func(string) *batchv1.Job{completeJob, failedJob}[n%2]))
+		}
+		flow = after(flow, jobs...)
+	}
+	require.Equal(t, v1alpha1.StateFailed, flow.Status.State)
+	assert.Len(t, flow.Status.Items, 4)
+	flow.Spec.Retry = 1
+	flow = after(flow)
+	text, err := json.Marshal(flow.Status)
+	require.NoError(t, err)
+	assert.Len(t, flow.Status.Items, 4, "also of those that wait for their turn")
+	assert.Less(t, len(text), 16<<10)
+}
+
+// A node whose input is lost while its items run fails when these have ended.
+func TestForEachWaitsForItsItemsWhenAnInputIsLost(t *testing.T) {
+	fan := each("fan", "a", "b")
+	fan.Dependencies = []string{"writer"}
+	fan.Inputs = []v1alpha1.Input{{Env: "X", From: "writer"}}
+	flow := makeFlow(node("writer"), fan)
+	flow = after(flow, putOut("writer", "here")...)
+	flow.Status.Outputs = nil // it didn't fit
+	flow = after(flow, completeJob("writer"), item("fan", 0, runningJob))
+	assert.Equal(t, v1alpha1.FlowRunning, states(flow)["fan"])
+	assert.Regexp(t, `the output of flow "writer" is lost: .*; fails when the items that run have ended`, detailOf(flow, "fan").Message)
+	assert.Empty(t, condition(flow, "Failed").Type)
+
+	flow = after(flow, completeJob("writer"), item("fan", 0, completeJob))
+	assert.Equal(t, v1alpha1.FlowFailed, states(flow)["fan"])
+	assert.Equal(t, v1alpha1.StateFailed, flow.Status.State)
 }

@@ -1,7 +1,6 @@
 package jobflow
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,8 +25,10 @@ type observed struct {
 	jobs     []*batchv1.Job           // the Jobs of the nodes, by index; nil without one
 	itemJobs map[itemKey]*batchv1.Job // the Jobs of nodes with forEach
 	former   []*batchv1.Job           // Jobs of earlier retries
-	removed  []removedJob             // Jobs of nodes that aren't in the spec any more
 	pods     outcome.ByJob            // of Jobs that aren't known to have ended
+
+	removed      []*removedNode          // nodes that aren't in the spec any more and have Jobs of this retry
+	removedItems map[string]*removedNode // those of removed with items, by name
 
 	leftover      map[slot]*corev1.Pod // pods that haven't ended and whose Job is gone
 	firstLeftover *corev1.Pod          // one of them of a node in spec.flows
@@ -76,10 +77,8 @@ func (p *pass) classify(o *observed, job *batchv1.Job) {
 	i, known := p.Index[node]
 	item := itemOf(job)
 	switch {
-	case !known && item >= 0:
-		o.removed = append(o.removed, removedJob{node + "#" + strconv.Itoa(item), job})
 	case !known:
-		o.removed = append(o.removed, removedJob{node, job})
+		o.addRemoved(node, item >= 0, job)
 	case item >= 0 && job.Name == graph.ItemJobName(p.flow.Name, node, item, p.retry):
 		if o.itemJobs == nil {
 			o.itemJobs = map[itemKey]*batchv1.Job{}
@@ -162,47 +161,6 @@ func (p *pass) observeLateOutputs(o *observed) {
 			p.observeOutput(o, i, job, nil)
 		}
 	}
-}
-
-// removedJob is a Job of this retry whose node isn't in the spec any more.
-type removedJob struct {
-	name string // of the node, and of the item if there is one
-	job  *batchv1.Job
-}
-
-// observeRemoved appends the nodes that were removed from the spec while they ran to the states, after those that had ended before. A node
-// that was started can't be removed: the flow waits for it, and it counts.
-func (p *pass) observeRemoved(o *observed) {
-	slices.SortFunc(o.removed, func(a, b removedJob) int { return cmp.Compare(a.job.Name, b.job.Name) })
-	for _, d := range o.removed {
-		hash := record.HashName(d.name)
-		if p.isRemovedRecorded(hash) {
-			continue
-		}
-		i := len(p.States)
-		p.States = append(p.States, record.Pending)
-		p.Digests = append(p.Digests, record.NodeDigest{Name: hash, Spec: record.HashDigest(d.job.Annotations[AnnotationStartedAs])})
-		switch end := o.pods.Outcome(d.job, p.spec.EndOfJob); end.Phase {
-		case outcome.Running:
-			p.States[i] = record.Running
-			p.findings[i] = finding{job: d.job}
-			p.active++
-		case outcome.Succeeded:
-			p.end(i, record.Succeeded, finding{job: d.job, ended: end.Ended})
-		case outcome.Failed:
-			p.end(i, record.Failed, finding{job: d.job, ended: end.Ended, message: end.Why()})
-		}
-	}
-}
-
-// isRemovedRecorded reports whether the end of a removed node is recorded.
-func (p *pass) isRemovedRecorded(hash uint32) bool {
-	for i := p.Size(); i < len(p.recorded.States); i++ {
-		if p.SameName(p.Digests[i].Name, hash) {
-			return true
-		}
-	}
-	return false
 }
 
 // inferEnds records that a node has succeeded whose Job was deleted before its end was recorded, if a node that depends on it has started.

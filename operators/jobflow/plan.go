@@ -74,6 +74,7 @@ type pass struct {
 	findings     map[int]finding
 	blockers     []blocker
 	items        map[int]*items.Run    // the items of nodes with forEach, by index
+	itemSizes    map[int]itemsSize     // what they take of the status
 	lists        map[string]items.List // outputs that a forEach runs over, by node
 	outputs      outputs.Set           // what nodes wrote that other nodes read
 	failure      int                   // a node whose failure fails the flow, other than those in finally; -1 if there is none
@@ -103,6 +104,7 @@ func newPass(flow *v1alpha1.JobFlow, view builder.View) *pass {
 		lists:    map[string]items.List{},
 		outputs:  outputs.Of(flow.Status.Outputs),
 	}
+	p.dropReadded()
 	if retry != flow.Status.Retry {
 		p.beginRetry()
 	}

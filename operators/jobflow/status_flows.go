@@ -134,15 +134,14 @@ type limits struct {
 	running      int // larger ones have so many for running nodes,
 	failed       int // and so many for failed ones
 	outputs      int // of all outputs together
-	items        int // of the items of all running nodes together
-	endedItems   int // of the items of failed nodes
+	items        int // of the items of all running and failed nodes together
 	failureNames int // names of failed nodes that finally gets
 }
 
 func limitsFor(nodes int) limits {
-	l := limits{details: 100, running: 10, failed: 5, outputs: 24 << 10, items: 12 << 10, endedItems: 2 << 10, failureNames: 100}
+	l := limits{details: 100, running: 10, failed: 5, outputs: 24 << 10, items: 12 << 10, failureNames: 100}
 	if nodes > 1000 {
-		l.outputs, l.items, l.endedItems, l.failureNames = 4<<10, 5<<10, 1<<10, 10
+		l.outputs, l.items, l.failureNames = 4<<10, 6<<10+256, 10
 	}
 	return l
 }

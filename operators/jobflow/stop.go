@@ -102,9 +102,9 @@ func (p *pass) eachActiveJob(o *observed, visit func(job *batchv1.Job, node int)
 			visit(job, key.node)
 		}
 	}
-	for _, d := range o.removed {
-		if o.pods.Outcome(d.job, p.spec.EndOfJob).Phase == outcome.Running {
-			visit(d.job, p.Size())
+	for _, n := range o.removed {
+		for _, job := range p.activeJobs(o, n) {
+			visit(job, p.Size())
 		}
 	}
 }

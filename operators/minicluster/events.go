@@ -43,6 +43,9 @@ func (p *pass) events(o *observed, d decision, s *v1alpha1.MiniClusterStatus) []
 				fmt.Sprintf("from %s to %d", countPods(ptr.Deref(o.job.Spec.Parallelism, 0)), size(c))))
 		}
 	}
+	if lost := lifecycle.TransitionOf(last.Conditions, s.Conditions, v1alpha1.MiniClusterCertificateLost); lost.To(metav1.ConditionTrue) {
+		emit(events.Warning(lost.After.Reason, lost.After.Message))
+	}
 	running := lifecycle.TransitionOf(last.Conditions, s.Conditions, v1alpha1.MiniClusterRunning)
 	switch {
 	case running.To(metav1.ConditionTrue):

@@ -26,7 +26,10 @@ func (p *pass) prepare(o *observed) []builder.Child {
 	c := p.c
 	children := []builder.Child{builder.Want(scriptsMap(c)), builder.Want(headlessService(c))}
 	if !c.Spec.Flux.Disable {
-		children = append(children, builder.Want(configMap(c)), p.certificate())
+		children = append(children, builder.Want(configMap(c)))
+		if !p.withholdsCertificate(o) {
+			children = append(children, p.certificate())
+		}
 	}
 	if p.mayServe(o) {
 		children = append(children, builder.Want(services(c)))
@@ -34,11 +37,13 @@ func (p *pass) prepare(o *observed) []builder.Child {
 	return children
 }
 
-// mayServe reports whether the cluster has services that may run now. In a queue of Kueue they run while Kueue lets the Job run: Kueue
-// doesn't count their pod, but they use nothing of the cluster before the work is admitted.
-func (p *pass) mayServe(o *observed) bool {
-	isHeld := isQueued(p.c) && (o.job == nil || isSuspended(o.job))
-	return len(p.c.Spec.Services) > 0 && !p.c.Spec.Suspend && !isHeld
+// mayServe reports whether the cluster has services that may run now.
+func (p *pass) mayServe(o *observed) bool { return len(p.c.Spec.Services) > 0 && !p.mustRest(o) }
+
+// mustRest reports whether no pod of the cluster may run. In a queue of Kueue the services run while Kueue lets the Job run: Kueue doesn't
+// count their pod, but they use nothing of the cluster before the work is admitted.
+func (p *pass) mustRest(o *observed) bool {
+	return p.c.Spec.Suspend || isQueued(p.c) && (o.job == nil || isSuspended(o.job))
 }
 
 // certificate returns the Secret: that of the spec, the existing one, or a new one.
@@ -50,6 +55,18 @@ func (p *pass) certificate() builder.Child {
 		return builder.Want(curveSecret(p.c, secret.Data[curveKey]), builder.CreateOnly())
 	}
 	return builder.Want(curveSecret(p.c, p.NewCertificate(p.c.Name)), builder.CreateOnly())
+}
+
+// withholdsCertificate reports whether the Secret with the certificate is gone while brokers have that certificate. They would refuse
+// brokers that start with another one, so the operator makes one only once they have been stopped.
+func (p *pass) withholdsCertificate(o *observed) bool {
+	flux := &p.c.Spec.Flux
+	return o.job != nil && !o.isStill() && !flux.Disable && flux.CurveCert == "" && named[*corev1.Secret](p.view, curveName(p.c)) == nil
+}
+
+// isCertificateLost reports whether a cluster that runs on has lost its certificate.
+func (p *pass) isCertificateLost(o *observed, d decision) bool {
+	return d.action == actionRun && p.withholdsCertificate(o)
 }
 
 // isPrepared reports whether all that the pods need exists.

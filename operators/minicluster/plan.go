@@ -53,6 +53,8 @@ func (planner Planner) Plan(c *v1alpha1.MiniCluster, view builder.View) builder.
 	if d.invalid == "" {
 		plan.Children = p.prepare(o)
 		plan.Prune = []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}}
+	} else if p.mustRest(o) { // also the services of an invalid spec: a FluxJob gives its share back once all pods have ended
+		plan.Prune = []client.Object{&appsv1.Deployment{}}
 	}
 	p.changeJob(&plan, o, d)
 	return p.withStatus(plan, status)

@@ -5,6 +5,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -53,6 +54,17 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.MiniClusterStatus {
 		p.setEnd(s, o, d)
 	default:
 		p.setProgress(s, o, d)
+	}
+	if p.isCertificateLost(o, d) {
+		suspend := "spec.suspend"
+		if of := metav1.GetControllerOfNoCopy(p.c); of != nil { // it would resume what it hasn't suspended
+			suspend += fmt.Sprintf(" of %s %s", of.Kind, of.Name)
+		}
+		p.conditions(s).Set(v1alpha1.MiniClusterCertificateLost, true, v1alpha1.ReasonSecretDeleted, fmt.Sprintf("Secret %s was deleted while "+
+			"brokers run; pods that start now can't join them: set %s to true and then to false to restart all with another certificate",
+			curveName(p.c), suspend))
+	} else {
+		p.conditions(s).Remove(v1alpha1.MiniClusterCertificateLost)
 	}
 	if d.invalid != "" && !d.ends() {
 		p.conditions(s).Stall(v1alpha1.ReasonInvalidSpec, d.invalid)

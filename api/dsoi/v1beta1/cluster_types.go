@@ -26,7 +26,7 @@ type ClusterSpec struct {
 	// serviceAccountName, env, ports, livenessProbe, readinessProbe, startupProbe, minReadySeconds, resources, volumes,
 	// volumeMounts, storageConfig, service, nodeSelector, tolerations, affinity, podMetadata, securityContext,
 	// containerSecurityContext, updateStrategy, podDisruptionBudget. An unknown field is refused. The groups of all nodes, each
-	// counted for each node that names it, have at most 4 MiB together.
+	// counted for each node that names it, take at most 8 MiB together, as JSON and 64 bytes for each object in it.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields
@@ -35,7 +35,8 @@ type ClusterSpec struct {
 	// AppConfigGroup are the application's own configurations; a node names those that it has. A list of named groups,
 	// or a map from name to group. Fields of a group: name, scope, nodeType, data, files, commonRuntimeProperties,
 	// runtimeProperties, overrideProperties; and the additional fields of the application's operator. The ConfigMap that
-	// becomes of a node's groups and the external dependencies has at most 1 MiB, and the groups of all nodes have at most 16 MiB together.
+	// becomes of a node's groups and the external dependencies has at most 1 MiB. The groups of all nodes take at most 16
+	// MiB together, and each file counts 64 bytes beside its texts.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields

@@ -13,7 +13,7 @@ const overhead = 129
 type Run struct {
 	Digest  string         // of the list
 	States  []record.State // of the items, by index
-	Started bool           // items have Jobs of the present retry
+	Started bool           // items have Jobs of the present retry, or get them in this pass
 }
 
 // NewRun returns a run of a list whose items are all pending.
@@ -63,5 +63,8 @@ func (r *Run) Count(s record.State) int {
 // Size returns the size in a status of what [Run.Status] has returned, in bytes of JSON.
 func Size(s v1alpha1.ItemsStatus) int { return overhead + len(s.Succeeded) + len(s.Failed) }
 
-// MaxSize returns the size in a status that a run of so many items can come to, in bytes of JSON.
-func MaxSize(items int) int { return overhead + 4*items }
+// MaxSize returns the size in a status that a run can come to, in bytes of JSON: each item that ends adds at most an index and a comma.
+func (r *Run) MaxSize() int {
+	unended := r.Count(record.Pending) + r.Count(record.Running)
+	return Size(r.Status("")) + len("999,")*unended
+}

@@ -182,6 +182,22 @@ func (r *Record) remap(names []uint32) Record {
 	return to
 }
 
+// DropRemoved drops those removed nodes whose names have these hashes. size is the number of nodes in the spec.
+func (r *Record) DropRemoved(size int, names []uint32) {
+	drop := make(map[uint32]bool, len(names))
+	for _, name := range names {
+		drop[r.storedName(name)] = true
+	}
+	kept := size
+	for i := size; i < len(r.States); i++ {
+		if !drop[r.storedName(r.Digests[i].Name)] {
+			r.States[kept], r.Digests[kept] = r.States[i], r.Digests[i]
+			kept++
+		}
+	}
+	r.States, r.Digests = r.States[:kept], r.Digests[:kept]
+}
+
 // Write puts the record into a status.
 func (r *Record) Write(status *v1alpha1.JobFlowStatus) {
 	n := len(r.States)
