@@ -185,12 +185,15 @@ func (c *Client) DeleteAllOf(_ context.Context, obj client.Object, opts ...clien
 			return nil, err
 		}
 		for _, obj := range objs {
-			one := newRequest(VerbDelete, r.kind, client.ObjectKeyFromObject(obj))
-			one.DryRun = r.DryRun
+			one := newRequest(r.Verb, r.kind, client.ObjectKeyFromObject(obj))
+			one.Client, one.DryRun, one.UID = r.Client, r.DryRun, obj.GetUID()
 			if _, err := c.server.delete(one, &o.DeleteOptions); err != nil {
 				return nil, err
 			}
-			r.Changed = r.Changed || one.Changed
+			if one.Changed {
+				r.Changed = true
+				r.deleted = append(r.deleted, one.Call)
+			}
 		}
 		return nil, nil
 	})

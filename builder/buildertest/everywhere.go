@@ -284,9 +284,11 @@ func (s *Scenario) checkForeign(server *Server, writes []Call) error {
 		}
 	}
 	var errs []error
-	for _, c := range writes {
-		if c.Changed && foreign[c.object()] {
-			errs = append(errs, fmt.Errorf("an object that is not the operator's was written: %s", c))
+	for _, write := range writes {
+		for _, c := range write.single() {
+			if c.Changed && foreign[c.object()] {
+				errs = append(errs, fmt.Errorf("an object that is not the operator's was written: %s", c))
+			}
 		}
 	}
 	return errors.Join(errs...)

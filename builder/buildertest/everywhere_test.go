@@ -249,6 +249,16 @@ func TestCrashEverywhereFindsWritesToForeignObjects(t *testing.T) {
 	assert.NoError(t, buildertest.CheckCrashes(t.Context(), s))
 }
 
+func TestCrashEverywhereFindsForeignObjectsAmongThoseOfDeleteAllOf(t *testing.T) {
+	s := by(func(ctx context.Context, c *buildertest.Client, _ *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, c.DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace("default"))
+	})
+	require.NoError(t, buildertest.CheckCrashes(t.Context(), s))
+	s.Objects = append(s.Objects, configMap("bystander"))
+	assert.ErrorContains(t, buildertest.CheckCrashes(t.Context(), s),
+		"not the operator's was written: deletecollection ConfigMap default/bystander")
+}
+
 func TestNoFixedPoint(t *testing.T) {
 	s := by(func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
 		owner.Data["n"] += "x"

@@ -43,15 +43,17 @@ func (e *exploration) checkPass(before, after *exploredState, done *passed) erro
 	if after.busy > maxBusy {
 		return fmt.Errorf("%w: %d passes in a row changed something", ErrNoRest, after.busy)
 	}
-	for _, call := range done.writes {
-		if err := e.checkOwner(before, after, call); err != nil {
-			return err
+	for _, write := range done.writes {
+		for _, call := range write.single() {
+			if err := e.checkOwner(before, after, call); err != nil {
+				return err
+			}
 		}
 	}
 	return e.checkChanges(before, after)
 }
 
-// checkOwner checks that an operator may write to an object.
+// checkOwner checks that an operator may write to the object of a single call.
 func (e *exploration) checkOwner(before, after *exploredState, call Call) error {
 	if !call.Changed || call.Created {
 		return nil
@@ -59,7 +61,7 @@ func (e *exploration) checkOwner(before, after *exploredState, call Call) error 
 	if e.foreign[call.object()] {
 		return fmt.Errorf("%w: %s", ErrNotOwned, call)
 	}
-	deletes := call.Verb == VerbDelete
+	deletes := call.Verb == VerbDelete || call.Verb == VerbDeleteCollection
 	if !deletes || after.made[call.object()] > 0 || before.made[call.object()] > 0 || e.given[call.object()] {
 		return nil
 	}

@@ -18,7 +18,9 @@ func (e *exploration) arrive(s *exploredState, byOperators []written) (*explored
 	next.busy = 0
 	own := map[string]bool{}
 	for _, w := range byOperators {
-		own[w.call.object()] = true
+		for _, call := range w.call.single() {
+			own[call.object()] = true
+		}
 		if w.call.Created {
 			next.made[w.call.object()]++
 		}

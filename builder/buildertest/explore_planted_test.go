@@ -34,7 +34,9 @@ const (
 	lostUpdate   bug = "it writes the whole object without the version it read"
 	doubleCreate bug = "it records a generated name after the creation"
 	recreates    bug = "it deletes and creates, to be sure"
+	recreatesAll bug = "it deletes all of a kind, and creates in the next pass"
 	foreign      bug = "it deletes by name"
+	foreignToo   bug = "it deletes all of a kind"
 	backwards    bug = "it forgets that it was done"
 	panics       bug = "it relies on an object that someone may delete"
 	inMemory     bug = "it remembers a step only in memory"
@@ -92,6 +94,12 @@ func (b *backups) start(ctx context.Context, owner *corev1.ConfigMap, job *batch
 			return err
 		}
 	}
+	if b.bug == recreatesAll {
+		if note := configMap(owner.Name + "-note"); b.c.Live().Get(ctx, client.ObjectKeyFromObject(note), note) == nil {
+			named := client.MatchingFields{metav1.ObjectNameField: note.Name}
+			return b.c.DeleteAllOf(ctx, note, client.InNamespace(note.Namespace), named)
+		}
+	}
 	if b.bug != intermediate {
 		if err := b.note(ctx, owner); err != nil {
 			return err
@@ -147,6 +155,9 @@ func (b *backups) follow(ctx context.Context, owner *corev1.ConfigMap, job *batc
 		if err := b.c.Get(ctx, client.ObjectKeyFromObject(note), note); err != nil {
 			panic(err)
 		}
+	}
+	if b.bug == foreignToo {
+		return b.c.DeleteAllOf(ctx, &batchv1.Job{}, client.InNamespace(owner.Namespace), client.PropagationPolicy(metav1.DeletePropagationBackground))
 	}
 	name := job.Name
 	if b.bug == foreign {
@@ -238,19 +249,21 @@ func TestExploreFindsPlantedBugs(t *testing.T) {
 		bounds   buildertest.Bounds
 		want     error
 	}{
-		"stale state":        {stale, backup, bounds, buildertest.ErrCreatedTwice},
-		"unobserved state":   {unobserved, backup, each, buildertest.ErrOtherEnd},
-		"intermediate state": {intermediate, backup, bounds, buildertest.ErrOtherEnd},
-		"hot loop":           {hotLoop, backup, bounds, buildertest.ErrNoRest},
-		"toggle":             {toggle, backup, bounds, buildertest.ErrNoRest},
-		"lost update":        {lostUpdate, backup, bounds, buildertest.ErrOtherEnd},
-		"double create":      {doubleCreate, backup, bounds, buildertest.ErrOtherEnd},
-		"lost reply":         {doubleCreate, backup, buildertest.Bounds{LostReplies: 1, Coarse: true}, buildertest.ErrOtherEnd},
-		"created twice":      {recreates, backup, bounds, buildertest.ErrCreatedTwice},
-		"not owned":          {foreign, backup, bounds, buildertest.ErrNotOwned},
-		"backwards":          {backwards, backup, bounds, buildertest.ErrBackwards},
-		"panic":              {panics, withoutNote, bounds, buildertest.ErrPanic},
-		"memory":             {inMemory, running, kept, buildertest.ErrOtherEnd},
+		"stale state":                          {stale, backup, bounds, buildertest.ErrCreatedTwice},
+		"unobserved state":                     {unobserved, backup, each, buildertest.ErrOtherEnd},
+		"intermediate state":                   {intermediate, backup, bounds, buildertest.ErrOtherEnd},
+		"hot loop":                             {hotLoop, backup, bounds, buildertest.ErrNoRest},
+		"toggle":                               {toggle, backup, bounds, buildertest.ErrNoRest},
+		"lost update":                          {lostUpdate, backup, bounds, buildertest.ErrOtherEnd},
+		"double create":                        {doubleCreate, backup, bounds, buildertest.ErrOtherEnd},
+		"lost reply":                           {doubleCreate, backup, buildertest.Bounds{LostReplies: 1, Coarse: true}, buildertest.ErrOtherEnd},
+		"created twice":                        {recreates, backup, bounds, buildertest.ErrCreatedTwice},
+		"created twice, after all are deleted": {recreatesAll, backup, buildertest.Bounds{Crashes: 1, Coarse: true}, buildertest.ErrCreatedTwice},
+		"not owned":                            {foreign, backup, bounds, buildertest.ErrNotOwned},
+		"not owned, among all":                 {foreignToo, backup, bounds, buildertest.ErrNotOwned},
+		"backwards":                            {backwards, backup, bounds, buildertest.ErrBackwards},
+		"panic":                                {panics, withoutNote, bounds, buildertest.ErrPanic},
+		"memory":                               {inMemory, running, kept, buildertest.ErrOtherEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := buildertest.FindCounterexample(t.Context(), c.scenario(c.bug), c.bounds)

@@ -36,7 +36,7 @@ type Call struct {
 	Verb        Verb
 	Kind        schema.GroupKind
 	Namespace   string
-	Name        string // empty for lists and watches
+	Name        string // empty for lists, watches and deletecollections
 	Subresource string // such as "status"; empty for the object itself
 	DryRun      bool
 
@@ -45,6 +45,8 @@ type Call struct {
 	Created bool      // it created an object
 	Changed bool      // it changed an object, or would have without DryRun; false for a write without a change
 	Err     error     // as the client received it
+
+	deleted []Call // of VerbDeleteCollection: one call for each object that it changed, with the object's name
 }
 
 // String returns the call in one line, such as "create ConfigMap default/a".
@@ -141,6 +143,14 @@ func creations(calls []Call) map[string][]types.UID {
 		}
 	}
 	return made
+}
+
+// single returns a call as calls that each concern one object, because a deletecollection names none.
+func (c Call) single() []Call {
+	if c.Verb == VerbDeleteCollection {
+		return c.deleted
+	}
+	return []Call{c}
 }
 
 // object names the object of a call.

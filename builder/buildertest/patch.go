@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/rules"
 )
 
 // patch changes an object, or its status, as a PATCH does.
@@ -112,6 +114,7 @@ func (s *Server) apply(r *request, body []byte, old client.Object) (client.Objec
 		return nil, applyError(err)
 	}
 	obj := s.stamp(merged.(client.Object), old)
+	rules.Decode(obj)
 	if err := r.isNamed(obj); err != nil {
 		return nil, err
 	}
@@ -124,6 +127,7 @@ func (s *Server) apply(r *request, body []byte, old client.Object) (client.Objec
 	if err := s.checkNamespace(r.kind, obj); err != nil {
 		return nil, err
 	}
+	rules.Admit(obj)
 	return s.insert(r, obj)
 }
 

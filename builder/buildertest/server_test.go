@@ -202,6 +202,35 @@ func TestWatchFromAVersion(t *testing.T) {
 	require.True(t, apierrors.IsBadRequest(err))
 }
 
+func TestWatchSelectsByField(t *testing.T) {
+	s := newServer(configMap("old"), configMap("other"))
+	c := s.Client()
+	require.NoError(t, c.IndexField(t.Context(), &corev1.ConfigMap{}, "data.a", func(o client.Object) []string {
+		return []string{o.(*corev1.ConfigMap).Data["a"]}
+	}))
+	watch := func(field, value string) func() string {
+		w, err := c.Watch(t.Context(), &corev1.ConfigMapList{}, client.InNamespace("default"), client.MatchingFields{field: value})
+		require.NoError(t, err)
+		t.Cleanup(w.Stop)
+		return func() string {
+			e := <-w.ResultChan()
+			return string(e.Type) + " " + e.Object.(*corev1.ConfigMap).Name
+		}
+	}
+	named, indexed := watch("metadata.name", "x"), watch("data.a", "2")
+	require.NoError(t, c.Create(t.Context(), configMap("y")))
+	x := configMap("x")
+	require.NoError(t, c.Create(t.Context(), x))
+	for _, value := range []string{"2", "3"} {
+		x.Data["a"] = value
+		require.NoError(t, c.Update(t.Context(), x))
+	}
+	assert.Equal(t, []string{"ADDED x", "MODIFIED x", "MODIFIED x"}, []string{named(), named(), named()})
+	assert.Equal(t, []string{"ADDED x", "DELETED x"}, []string{indexed(), indexed()})
+	_, err := c.Watch(t.Context(), &corev1.ConfigMapList{}, client.MatchingFields{"data.b": "1"})
+	assert.ErrorContains(t, err, `ConfigMap has no index "data.b"`)
+}
+
 func TestWatchDropsEvents(t *testing.T) {
 	s := newServer()
 	c := s.Client()

@@ -31,6 +31,7 @@ type watcher struct {
 	kind      kind
 	namespace string
 	selector  labels.Selector
+	byField   func(client.Object) (bool, error)
 	list      client.ObjectList
 
 	results chan watch.Event
@@ -42,8 +43,8 @@ type watcher struct {
 	queue []watch.Event
 }
 
-// Watch implements client.WithWatch. Without a resource version it starts with an Added event for each existing object, as the API
-// server does.
+// Watch implements client.WithWatch, with the selectors of List. Without a resource version it starts with an Added event for each
+// existing object, as the API server does.
 func (c *Client) Watch(ctx context.Context, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error) {
 	o := (&client.ListOptions{}).ApplyOptions(opts)
 	r, err := c.request(VerbWatch, list, types.NamespacedName{Namespace: o.Namespace})
@@ -65,6 +66,10 @@ func (c *Client) Watch(ctx context.Context, list client.ObjectList, opts ...clie
 // begin queues events for the existing objects, or for changes since a resource version, and registers the watch.
 func (w *watcher) begin(o *client.ListOptions) error {
 	s := w.client.server
+	var err error
+	if w.byField, err = w.client.fieldSelector(w.kind, o.FieldSelector); err != nil {
+		return err
+	}
 	version := ""
 	if o.Raw != nil {
 		version = o.Raw.ResourceVersion
@@ -89,7 +94,7 @@ func (w *watcher) begin(o *client.ListOptions) error {
 	return nil
 }
 
-// tell sends a change to all watches. The caller holds the server's lock.
+// send sends a change to all watches. The caller holds the server's lock.
 func (s *Server) send(ch change) {
 	s.log = append(s.log, ch)
 	for w := range s.watchers {
@@ -97,23 +102,20 @@ func (s *Server) send(ch change) {
 	}
 }
 
-// tell queues a change if the watch selects it. An object that begins or ceases to match the selector is added or deleted.
+// send queues a change if the watch selects it. An object that begins or ceases to match the selectors is added or deleted.
 func (w *watcher) send(ch change) {
 	if ch.gvk != w.kind.gvk || (w.namespace != "" && ch.object.GetNamespace() != w.namespace) {
 		return
 	}
 	kind := ch.kind
-	if w.selector != nil {
-		matches := w.selector.Matches(labels.Set(ch.object.GetLabels()))
-		matched := ch.before != nil && w.selector.Matches(labels.Set(ch.before.GetLabels()))
-		switch {
-		case !matches && !matched:
-			return
-		case kind == watch.Modified && !matches:
-			kind = watch.Deleted
-		case kind == watch.Modified && !matched:
-			kind = watch.Added
-		}
+	matches, matched := w.selects(ch.object), w.selects(ch.before)
+	switch {
+	case !matches && !matched:
+		return
+	case kind == watch.Modified && !matches:
+		kind = watch.Deleted
+	case kind == watch.Modified && !matched:
+		kind = watch.Added
 	}
 	for _, drop := range w.client.drops {
 		if drop(Event{kind, copyOf(ch.object)}) {
@@ -134,6 +136,15 @@ func (w *watcher) send(ch change) {
 	case w.wake <- struct{}{}:
 	default:
 	}
+}
+
+// selects reports whether an object matches the watch's selectors. It is false for nil.
+func (w *watcher) selects(obj client.Object) bool {
+	if obj == nil || w.selector != nil && !w.selector.Matches(labels.Set(obj.GetLabels())) {
+		return false
+	}
+	matches, err := w.byField(obj)
+	return err == nil && matches
 }
 
 func (w *watcher) run(ctx context.Context) {

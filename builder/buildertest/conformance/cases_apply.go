@@ -53,6 +53,20 @@ func apply(s *session) {
 	s.apply("which stays", web, mine)
 	web["spec"].(map[string]any)["strategy"] = map[string]any{"type": "Recreate"}
 	s.apply("a default of what was before is in the way", web, mine)
+
+	secret := map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "key"}, "stringData": map[string]any{"a": "1", "b": "2"},
+	}
+	s.apply("a secret from strings", secret, mine)
+	s.apply("the same strings", secret, mine)
+	secret["stringData"] = map[string]any{"a": "3"}
+	s.apply("another string, and leave out one", secret, mine)
+	s.apply("a pod", map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "pod"}, "spec": map[string]any{
+			"nodeSelector": map[string]any{"no-such": "node"},
+			"containers":   []any{map[string]any{"name": "main", "image": "busybox"}},
+		},
+	}, mine)
 }
 
 // applyTyped uses apply configurations, as users of client-go do.

@@ -48,3 +48,32 @@ func TestAJobSucceeds(t *testing.T) {
 	assert.Equal(t, buildertest.Epoch.Add(time.Minute), got.Status.CompletionTime.UTC())
 	t.Log(w.Server().Ledger())
 }
+
+func TestAPodThatATaintEvictsIsDisrupted(t *testing.T) {
+	w := newWorld(t, world.Options{}, node("n1"), node("n2"), job(func(s *batchv1.JobSpec) {
+		s.BackoffLimit = new(int32)
+		s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action:          batchv1.PodFailurePolicyActionIgnore,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+		}}}
+	}))
+	require.NoError(t, w.Settle(t.Context()))
+	c := w.Server().Client()
+	first := &corev1.Pod{}
+	require.NoError(t, c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "demo-1"}, first))
+	tainted := node(first.Spec.NodeName)
+	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(tainted), tainted))
+	tainted.Spec.Taints = []corev1.Taint{{Key: "maintenance", Effect: corev1.TaintEffectNoExecute}}
+	require.NoError(t, c.Update(t.Context(), tainted))
+	require.NoError(t, w.Idle(t.Context(), time.Hour))
+
+	var got batchv1.Job
+	require.NoError(t, c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "demo"}, &got))
+	assert.Zero(t, got.Status.Failed)
+	assert.EqualValues(t, 1, got.Status.Active)
+	pods := &corev1.PodList{}
+	require.NoError(t, c.List(t.Context(), pods))
+	require.Len(t, pods.Items, 1)
+	assert.NotEqual(t, first.UID, pods.Items[0].UID)
+	assert.NotEqual(t, first.Spec.NodeName, pods.Items[0].Spec.NodeName)
+}

@@ -7,7 +7,8 @@ import (
 )
 
 // podCollector imitates the pod garbage collector and the taint eviction: the pods of a deleted node fail and are deleted, those that were
-// deleted before they had a node fail, and those of a node with an untolerated NoExecute taint are deleted.
+// deleted before they had a node fail, and those of a node with an untolerated NoExecute taint get the condition DisruptionTarget and are
+// deleted.
 type podCollector struct{}
 
 func (podCollector) Name() string { return "pod-garbage-collector" }
@@ -27,7 +28,7 @@ func (podCollector) Changes(s *State) []Change {
 			}
 		case node != nil:
 			if pod.DeletionTimestamp == nil && evicts(s, node, pod) {
-				changes = append(changes, remove(pod))
+				changes = append(changes, evict(s, pod))
 			}
 		case !isTerminal(pod):
 			changes = append(changes, updateStatus(changed(pod, func(p *corev1.Pod) {
@@ -39,6 +40,18 @@ func (podCollector) Changes(s *State) []Change {
 		}
 	}
 	return changes
+}
+
+// evict returns the next change of an eviction: the condition DisruptionTarget, which a podFailurePolicy may match, and then the deletion.
+func evict(s *State, pod *corev1.Pod) Change {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return remove(pod)
+		}
+	}
+	return updateStatus(changed(pod, func(p *corev1.Pod) {
+		setPodCondition(p, corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager", s.now())
+	}))
 }
 
 // evicts reports whether a taint of a node ends a pod now.

@@ -126,6 +126,9 @@ func (w *World) stepOf(s *State, actor string, with client.Client, c Change) (St
 			if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
 				return nil
 			}
+			if c.Verb == VerbCreate && apierrors.IsForbidden(err) { // withinQuota counts for each controller alone
+				return nil
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", actor, err)
 			}
