@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/tree"
 )
 
 // DefaultName is the directory used when nobody says otherwise, inside the working directory.
@@ -111,7 +113,7 @@ func (d Dir) Delete() error {
 	if !d.IsCluster() {
 		return fmt.Errorf("%s holds no devcluster: nothing is deleted", d)
 	}
-	if err := os.RemoveAll(string(d)); err != nil {
+	if err := tree.Remove(string(d)); err != nil {
 		return fmt.Errorf("delete cluster directory: %w", err)
 	}
 	return nil
