@@ -33,7 +33,10 @@ type Cluster struct {
 
 	process *exec.Cmd
 	// alive is the standard input of devcluster, which stops when it closes, at the latest with this process.
-	alive    io.Closer
+	alive io.Closer
+	// output has the end of what devcluster wrote. Its standard output has been read to its end when drained closes.
+	output   *output
+	drained  chan struct{}
 	stopping sync.Once
 	stopErr  error
 }
@@ -105,12 +108,20 @@ func (c *Cluster) program(ctx context.Context) (string, error) {
 // start runs `devcluster up` in a temporary directory and waits until it is ready. devcluster deletes the directory itself, so that
 // nothing remains when this process is killed.
 func (c *Cluster) start(ctx context.Context, o *options) (err error) {
+	if err := o.refuse(); err != nil {
+		return err
+	}
 	if c.binary, err = Binary(ctx); err != nil {
 		return err
 	}
 	if c.dir, err = os.MkdirTemp("", "devcluster-"); err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(c.dir) // a devcluster that could not run, or could not start its cluster, leaves it
+		}
+	}()
 	args := append([]string{"up", "--temporary", "--with-parent", "--dir", c.dir}, o.up()...)
 	if o.webhooks {
 		if c.webhooks, err = newWebhooks(c.dir); err != nil {
@@ -122,48 +133,51 @@ func (c *Cluster) start(ctx context.Context, o *options) (err error) {
 	if c.alive, err = cmd.StdinPipe(); err != nil {
 		return err
 	}
-	output, err := cmd.StdoutPipe()
+	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	var problems strings.Builder
-	cmd.Stderr = io.MultiWriter(&problems, o.output)
+	c.output, c.drained = &output{to: o.output}, make(chan struct{})
+	cmd.Stderr = c.output
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start devcluster: %w", err)
 	}
 	c.process = cmd
 	defer context.AfterFunc(ctx, func() { _ = c.alive.Close() })()
-	said, ready := waitReady(io.TeeReader(output, o.output))
+	said := io.TeeReader(stdout, c.output)
+	ready := waitReady(said)
+	// The pipe must not fill up while the cluster runs.
+	go func() {
+		defer close(c.drained)
+		_, _ = io.Copy(io.Discard, said)
+	}()
 	if ready && ctx.Err() == nil {
 		c.kubeconfig = filepath.Join(c.dir, "kubeconfig")
 		return nil
 	}
 	_ = c.alive.Close()
-	_, _ = io.Copy(io.Discard, output)
+	<-c.drained
 	_ = cmd.Wait()
-	// A program that failed at once has made nothing of the directory.
-	_ = os.RemoveAll(c.dir)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s did not start a cluster:\n%s%s", strings.Join(cmd.Args, " "), said, problems.String())
+	return fmt.Errorf("%s did not start a cluster:\n%s", strings.Join(cmd.Args, " "), c.output)
 }
 
-// waitReady reads the output of `devcluster up` until it says how to use the cluster. The rest is read in the background, to keep the
-// pipe from filling up.
-func waitReady(output io.Reader) (said string, ready bool) {
+// waitReady reads the output of `devcluster up` until it says how to use the cluster, or until the output ends.
+func waitReady(output io.Reader) bool {
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
-		said += lines.Text() + "\n"
 		if strings.HasPrefix(lines.Text(), "export KUBECONFIG=") {
-			go func() { _, _ = io.Copy(io.Discard, output) }()
-			return said, true
+			return true
 		}
 	}
-	return said, false
+	return false
 }
 
-// Stop stops the cluster and returns when all of it is gone. A cluster that the environment names keeps running.
+// Stop stops the cluster and returns when all of it is gone. A cluster that the environment names keeps running. An error of a cluster that
+// ended before, because a component of it could not be kept running, has the end of the output of devcluster, which names the component
+// and the directory of the logs.
 func (c *Cluster) Stop() error {
 	c.stopping.Do(func() { c.stopErr = c.stop() })
 	return c.stopErr
@@ -175,11 +189,14 @@ func (c *Cluster) stop() error {
 	}
 	_ = c.alive.Close()
 	done := make(chan error, 1)
-	go func() { done <- c.process.Wait() }()
+	go func() {
+		<-c.drained
+		done <- c.process.Wait()
+	}()
 	select {
 	case err := <-done:
 		if err != nil {
-			return fmt.Errorf("stop devcluster: %w", err)
+			return fmt.Errorf("stop devcluster: %w\n%s", err, c.output)
 		}
 		return nil
 	case <-time.After(stopTimeout):

@@ -2,7 +2,7 @@
 // scheduler and nodes, as processes of this machine. It needs no container runtime, no root and no cluster elsewhere.
 //
 //	func TestIt(t *testing.T) {
-//		config := devcluster.Start(t, devcluster.WithManifests("config/crd"))
+//		config := devcluster.Start(t, devcluster.WithManifests("config/crd/bases"))
 //		c, err := client.New(config, client.Options{})
 //		...
 //	}

@@ -30,7 +30,7 @@ func ExampleStart() {
 // All tests of a package that ask for the same cluster share one.
 func ExampleShared() {
 	_ = func(t *testing.T) {
-		config := devcluster.Start(t, devcluster.Shared(), devcluster.WithManifests("config/crd", "config/rbac"))
+		config := devcluster.Start(t, devcluster.Shared(), devcluster.WithManifests("config/crd/bases"))
 		_ = config
 	}
 }

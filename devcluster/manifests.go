@@ -36,7 +36,7 @@ func readManifests(paths []string) ([]manifest, error) {
 			if err != nil {
 				return nil, err
 			}
-			objects, err := decode(data)
+			objects, err := decode(data, file != path)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
@@ -70,8 +70,9 @@ func manifestFiles(path string) ([]string, error) {
 	return files, nil
 }
 
-// decode returns the objects of a file, but for those that only kustomize reads.
-func decode(data []byte) ([]*unstructured.Unstructured, error) {
+// decode returns the objects of a file, except those that only kustomize reads. In a directory, a document with neither apiVersion nor kind
+// is such a one: a configuration or a patch of kustomize.
+func decode(data []byte, inDirectory bool) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
 	for {
@@ -83,10 +84,8 @@ func decode(data []byte) ([]*unstructured.Unstructured, error) {
 		}
 		switch {
 		case len(object.Object) == 0, strings.HasPrefix(object.GetAPIVersion(), "kustomize.config.k8s.io/"):
+		case inDirectory && object.GetAPIVersion() == "" && object.GetKind() == "":
 		case object.GetKind() == "" || object.GetAPIVersion() == "" || object.GetName() == "":
-			if _, isKustomization := object.Object["resources"]; isKustomization && object.GetKind() == "" {
-				continue
-			}
 			return nil, fmt.Errorf("an object has kind %q, apiVersion %q and name %q: all of them are needed",
 				object.GetKind(), object.GetAPIVersion(), object.GetName())
 		default:

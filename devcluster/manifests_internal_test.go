@@ -20,6 +20,8 @@ func TestManifestsOfADirectory(t *testing.T) {
 		"b.json":             `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "three"}}`,
 		"kustomization.yaml": "resources: [a.yaml]\n",
 		"notes.txt":          "not an object",
+		// kubebuilder's config/crd has this file, which has neither apiVersion nor kind.
+		"kustomizeconfig.yaml": "nameReference:\n- kind: Service\n  version: v1\n",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
@@ -43,4 +45,9 @@ func TestManifestsSayWhatIsWrong(t *testing.T) {
 	_, err = readManifests([]string{file})
 	require.ErrorContains(t, err, "apiVersion")
 	require.ErrorContains(t, err, file)
+	_, err = readManifests([]string{dir})
+	require.ErrorContains(t, err, file, "a half object of a directory is a mistake, too")
+	require.NoError(t, os.WriteFile(file, []byte("nameReference: []\n"), 0o644))
+	_, err = readManifests([]string{file})
+	require.ErrorContains(t, err, "apiVersion", "a file that the test names has objects")
 }

@@ -38,14 +38,17 @@ func WithFakeNodes(n int) Option {
 	return func(o *options) { o.fakeNodes = n }
 }
 
-// WithFlags adds flags of `devcluster up`, such as "--feature-gates=GenericWorkload=true" or "--controllers=*,-job-controller".
+// WithFlags adds flags of `devcluster up`, such as "--feature-gates=GenericWorkload=true" or "--controllers=*,-job-controller". A flag is
+// one string with its value. "--containers" is an error, because the test process can't reach such a cluster.
 func WithFlags(flags ...string) Option {
 	return func(o *options) { o.flags = append(o.flags, flags...) }
 }
 
 // WithoutControllers leaves out all controllers but those of namespaces and service accounts, and all nodes. It is for a suite that was
 // written for a cluster without controllers and plays them itself: it creates the pods of a StatefulSet, writes the status of a Job, or
-// deletes children as the garbage collector does. Nodes of later options are added. To leave out single controllers, use [WithFlags].
+// deletes children as the garbage collector does. Nodes of later options are added. Pods of [WithNodes] then need
+// automountServiceAccountToken: false, because no controller publishes the authority that they would mount. To leave out single
+// controllers, use [WithFlags].
 func WithoutControllers() Option {
 	return func(o *options) {
 		o.nodes, o.fakeNodes = nil, 0
@@ -60,7 +63,8 @@ func WithTimeout(timeout time.Duration) Option {
 }
 
 // WithManifests applies the objects of these files, or of the files *.yaml, *.yml and *.json of these directories, when the cluster is
-// up: CustomResourceDefinitions first, until they are served, then the others. Files of kustomize are left out.
+// up: CustomResourceDefinitions first, until they are served, then the others. It doesn't read directories in a directory, and runs no
+// kustomize: it skips kustomizations, and the documents of a directory that have neither an apiVersion nor a kind.
 func WithManifests(paths ...string) Option {
 	return func(o *options) { o.manifests = append(o.manifests, paths...) }
 }
@@ -76,7 +80,8 @@ func Shared() Option {
 	return func(o *options) { o.shared = true }
 }
 
-// WithOutput writes the progress of the start to w. The default is to show it only where the start fails.
+// WithOutput writes what devcluster says to w: the progress of the start, and later what fails. One goroutine at a time writes. The
+// default is to show it only in an error.
 func WithOutput(w io.Writer) Option {
 	return func(o *options) { o.output = w }
 }
@@ -99,6 +104,21 @@ func (o *options) up() []string {
 		flags = append(flags, "--node-names="+strings.Join(o.nodes, ","))
 	}
 	return append(flags, o.flags...)
+}
+
+// refuse returns an error for a flag whose cluster the test process can't use.
+func (o *options) refuse() error {
+	for _, flag := range o.flags {
+		name, value, hasValue := strings.Cut(flag, "=")
+		if name != "--containers" {
+			continue
+		}
+		if on, err := strconv.ParseBool(value); on || err != nil || !hasValue {
+			return fmt.Errorf("the flag %s: the test process can't reach a cluster with --containers, which is in a network of its own: "+
+				"start it with `devcluster up`, and run the test by `devcluster exec` with %s", flag, kubeconfigEnv)
+		}
+	}
+	return nil
 }
 
 // key is the same for options of the same cluster.

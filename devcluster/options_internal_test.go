@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestOptionsAreFlags(t *testing.T) {
@@ -18,6 +19,21 @@ func TestOptionsAreFlags(t *testing.T) {
 	assert.Contains(t, flags, "--fake-nodes=0")
 	assert.Contains(t, flags, "--node-names=a,b")
 	assert.Contains(t, flags, "--controllers=namespace-controller,serviceaccount-controller")
+}
+
+func TestFlagsOfClustersThatTheTestCannotReach(t *testing.T) {
+	t.Setenv(kubeconfigEnv, "")
+	t.Setenv(binaryEnv, "/no/program")
+	for _, flag := range []string{"--containers", "--containers=true", "--containers=1"} {
+		_, err := Up(t.Context(), WithFlags(flag))
+		require.ErrorContains(t, err, flag)
+		require.ErrorContains(t, err, "devcluster exec")
+	}
+	t.Setenv(flagsEnv, "--containers")
+	_, err := Up(t.Context())
+	require.ErrorContains(t, err, "devcluster exec", "also by the environment")
+	t.Setenv(flagsEnv, "")
+	require.NoError(t, newOptions([]Option{WithFlags("--containers=false")}).refuse())
 }
 
 func TestSharedClustersDifferByTheirOptions(t *testing.T) {

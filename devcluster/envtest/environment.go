@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -43,8 +42,10 @@ func (e *Environment) Start() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unable to start control plane itself: %w", err)
 	}
+	e.Use()
+	e.users().cluster = cluster
 	if err := e.connect(cluster); err != nil {
-		return nil, errors.Join(err, cluster.Stop())
+		return nil, errors.Join(err, e.users().stop())
 	}
 	var config *rest.Config
 	err = e.asExisting(func(real *envtest.Environment) (err error) {
@@ -64,8 +65,7 @@ func (e *Environment) Stop() error {
 		return e.real().Stop()
 	}
 	err := e.asExisting(func(real *envtest.Environment) error { return real.Stop() })
-	err = errors.Join(err, users.cluster.Stop())
-	users.cluster = nil
+	err = errors.Join(err, users.stop())
 	e.Config, e.KubeConfig = nil, nil
 	return err
 }
@@ -104,18 +104,20 @@ func (e *Environment) connect(cluster *devcluster.Cluster) error {
 	if err != nil {
 		return err
 	}
-	kubectl, err := kubectlOf(cluster)
+	users := e.users()
+	dir, err := users.directory()
 	if err != nil {
 		return err
 	}
-	e.Use()
-	users := e.users()
-	users.cluster = cluster
+	kubectl, err := writeKubectl(dir)
+	if err != nil {
+		return err
+	}
 	apiServer := e.ControlPlane.GetAPIServer()
 	apiServer.SecureServing = SecureServing{
 		ListenAddr: ListenAddr{Address: server.Hostname(), Port: server.Port()}, CA: config.CAData, Authn: users,
 	}
-	apiServer.CertDir = filepath.Dir(cluster.Kubeconfig())
+	apiServer.CertDir = dir
 	e.ControlPlane.KubectlPath = kubectl
 	e.Config, e.KubeConfig = config, nil
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -80,6 +81,33 @@ func TestEnvironmentOfASuite(t *testing.T) {
 	said := make([]byte, 4096)
 	n, _ := out.Read(said)
 	assert.Contains(t, string(said[:n]), "jane")
+}
+
+// The kubeconfig that the environment names is in a directory of its user, such as ~/.kube.
+func TestEnvironmentLeavesNothingBesideAKubeconfigOfTheUser(t *testing.T) {
+	kubeconfig, err := os.ReadFile(devcluster.StartCluster(t).Kubeconfig())
+	require.NoError(t, err)
+	home := t.TempDir()
+	file := filepath.Join(home, "config")
+	require.NoError(t, os.WriteFile(file, kubeconfig, 0o600))
+	t.Setenv("DEVCLUSTER_KUBECONFIG", file)
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	env := &envtest.Environment{}
+	_, err = env.Start()
+	require.NoError(t, err)
+	out, err := exec.Command(env.ControlPlane.KubectlPath, "--kubeconfig", file, "get", "nodes", "-o", "name").CombinedOutput()
+	require.NoError(t, err, string(out))
+	assert.Equal(t, "node/fake-0\n", string(out))
+	assert.NotEqual(t, home, env.ControlPlane.GetAPIServer().CertDir, "where envtest writes the kubeconfigs of users")
+	require.NoError(t, env.Stop())
+	for _, dir := range []string{home, temporary} {
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, entry := range entries {
+			assert.Equal(t, "config", entry.Name(), "in %s", dir)
+		}
+	}
 }
 
 // serve runs a webhook server that changes nothing and refuses everything.

@@ -218,6 +218,19 @@ func TestFailedStartNamesTheComponentAndLeavesNothing(t *testing.T) {
 	c.requireGone(t, nil)
 }
 
+// The error of a temporary cluster may be all that its user has, so it keeps what explains the error.
+func TestFailedTemporaryClusterKeepsItsLogs(t *testing.T) {
+	c := newCluster(t)
+	said := c.fail(t, "up", "--nodes", "0", "--temporary", "--apiserver-flag", "no-such-flag=1")
+	assert.Contains(t, said, "no-such-flag")
+	assert.Contains(t, said, "the logs are in "+filepath.Join(c.dir, "logs"))
+	entries, err := os.ReadDir(c.dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 1)
+	assert.FileExists(t, filepath.Join(c.dir, "logs", "kube-apiserver.log"))
+	c.requireGone(t, nil)
+}
+
 func (c *testCluster) spoilEtcd(t *testing.T) {
 	t.Helper()
 	settings := `{"kind":"DevCluster","name":"spoilt","nodes":[],"fakeNodes":0}`

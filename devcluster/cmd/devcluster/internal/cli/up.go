@@ -40,7 +40,7 @@ func newUp() *cobra.Command {
 	dirOf := dirFlag(cmd)
 	flags.add(cmd.Flags())
 	cmd.Flags().BoolVar(&detach, "detach", false, "run in the background, and return when the cluster is ready")
-	cmd.Flags().BoolVar(&life.temporary, "temporary", false, "delete the cluster's directory when it stops")
+	cmd.Flags().BoolVar(&life.temporary, "temporary", false, "delete the cluster's directory when it stops; if the cluster fails, its logs stay")
 	cmd.Flags().BoolVar(&life.withParent, "with-parent", false, "stop the cluster when standard input closes")
 	_ = cmd.Flags().MarkHidden("with-parent")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -109,10 +109,23 @@ func runSupervisor(dir clusterdir.Dir, flags *upFlags, life lifetime) error {
 	cluster.Temporary = life.temporary
 	err = cluster.Run(ctx, progress.ready)
 	if life.temporary && dir.IsCluster() && !errors.Is(err, clusterdir.ErrLocked) {
-		err = errors.Join(err, dir.Delete())
+		// Nobody reads the logs of a cluster that was told to stop.
+		err = deleteTemporary(dir, err, err != nil && ctx.Err() == nil)
 	}
 	progress.fail(err)
 	return err
+}
+
+// deleteTemporary deletes the directory of a temporary cluster. The logs of one that failed stay, and the error says where they are.
+func deleteTemporary(dir clusterdir.Dir, err error, failed bool) error {
+	if !failed {
+		return errors.Join(err, dir.Delete())
+	}
+	deleted := dir.DeleteExceptLogs()
+	if _, missing := os.Stat(dir.Logs()); missing == nil {
+		err = fmt.Errorf("%w\nthe logs are in %s", err, dir.Logs())
+	}
+	return errors.Join(err, deleted)
 }
 
 // checkContainers refuses a cluster whose nodes run containers where that can't work. Nothing is created yet.

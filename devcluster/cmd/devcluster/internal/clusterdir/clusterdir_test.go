@@ -41,6 +41,39 @@ func TestSettingsComeBack(t *testing.T) {
 	assert.NoDirExists(t, string(dir))
 }
 
+// A first `up` that was killed may have left the state of its run and half written files.
+func TestCreateGoesOnAfterAnInterruptedFirstUp(t *testing.T) {
+	dir := newDir(t)
+	require.NoError(t, dir.Create())
+	require.NoError(t, os.WriteFile(dir.RunFile(), []byte("{}"), 0o600))
+	half, err := os.CreateTemp(string(dir), ".tmp-*")
+	require.NoError(t, err)
+	require.NoError(t, half.Close())
+	require.NoError(t, dir.Create())
+	require.NoError(t, os.WriteFile(filepath.Join(string(dir), "precious"), nil, 0o600))
+	require.ErrorContains(t, dir.Create(), "not empty")
+}
+
+func TestDeleteExceptLogs(t *testing.T) {
+	dir := newDir(t)
+	require.NoError(t, dir.Create())
+	require.Error(t, dir.DeleteExceptLogs(), "no cluster")
+	s, err := dir.LoadOrNewSettings()
+	require.NoError(t, err)
+	require.NoError(t, dir.SaveSettings(s))
+	require.NoError(t, os.WriteFile(dir.Log("etcd"), []byte("why"), 0o600))
+	require.NoError(t, dir.DeleteExceptLogs())
+	assert.FileExists(t, dir.Log("etcd"))
+	entries, err := os.ReadDir(string(dir))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1)
+	require.NoError(t, dir.Create(), "the next cluster takes the directory")
+	require.NoError(t, dir.SaveSettings(s))
+	require.NoError(t, os.Remove(dir.Log("etcd")))
+	require.NoError(t, dir.DeleteExceptLogs())
+	assert.NoDirExists(t, string(dir), "nothing was logged")
+}
+
 func TestSettingsOfSomethingElseAreAnError(t *testing.T) {
 	dir := newDir(t)
 	require.NoError(t, dir.Create())

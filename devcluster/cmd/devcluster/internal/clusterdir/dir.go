@@ -3,11 +3,14 @@ package clusterdir
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/tree"
 )
 
 // DefaultName is the directory used when nobody says otherwise, inside the working directory.
@@ -91,10 +94,12 @@ func (d Dir) Create() error {
 // onlyOurs allows for a first `up` that was interrupted before it wrote its settings.
 func onlyOurs(entries []os.DirEntry) bool {
 	for _, e := range entries {
-		switch e.Name() {
-		case "pki", "credentials", "logs", "nodes", "webhook", "lock":
+		switch name := e.Name(); name {
+		case "pki", "credentials", "logs", "nodes", "webhook", "lock", "run.json":
 		default:
-			return false
+			if !strings.HasPrefix(name, halfWritten) {
+				return false
+			}
 		}
 	}
 	return true
@@ -111,7 +116,30 @@ func (d Dir) Delete() error {
 	if !d.IsCluster() {
 		return fmt.Errorf("%s holds no devcluster: nothing is deleted", d)
 	}
-	if err := os.RemoveAll(string(d)); err != nil {
+	if err := tree.Remove(string(d)); err != nil {
+		return fmt.Errorf("delete cluster directory: %w", err)
+	}
+	return nil
+}
+
+// DeleteExceptLogs removes the directory and its data, but keeps the logs, if there are any.
+func (d Dir) DeleteExceptLogs() error {
+	if logs, err := os.ReadDir(d.Logs()); err != nil || len(logs) == 0 {
+		return d.Delete()
+	}
+	if !d.IsCluster() {
+		return fmt.Errorf("%s holds no devcluster: nothing is deleted", d)
+	}
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return fmt.Errorf("delete cluster directory: %w", err)
+	}
+	for _, entry := range entries {
+		if path := d.path(entry.Name()); path != d.Logs() {
+			err = errors.Join(err, tree.Remove(path))
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("delete cluster directory: %w", err)
 	}
 	return nil

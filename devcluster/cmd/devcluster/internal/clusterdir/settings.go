@@ -89,13 +89,16 @@ func readJSON(file string, into any) error {
 	return nil
 }
 
+// halfWritten begins the names of files that writeJSON has not finished.
+const halfWritten = ".tmp-"
+
 // writeJSON replaces the file in one step, because `status` reads it at any time.
 func writeJSON(file string, from any) error {
 	data, err := json.MarshalIndent(from, "", "  ")
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".tmp-*")
+	tmp, err := os.CreateTemp(filepath.Dir(file), halfWritten+"*")
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ const nodeIP = "127.0.0.1"
 
 // addresses gives the pods of a node addresses. On Linux all of 127.0.0.0/8 is
 // local without any configuration, so every pod has one of 127.<node>.0.0/16 for
-// itself. The second byte starts from a hash of the directory, to keep clusters on
-// one machine apart. Elsewhere only 127.0.0.1 is local, and all pods share it.
+// itself. The second byte and the first address come from a hash of the directory, to
+// keep clusters on one machine apart. Elsewhere only 127.0.0.1 is local, and all pods share it.
 type addresses struct {
 	node byte // 1 to 254: never 0, where 127.0.0.1 is
 
@@ -29,6 +29,7 @@ func newAddresses(dir string, index int) *addresses {
 	return &addresses{
 		node: byte(1 + (uint64(h.Sum32())+uint64(index))%254),
 		used: map[netip.Addr]bool{},
+		next: uint16(h.Sum32() >> 16),
 	}
 }
 

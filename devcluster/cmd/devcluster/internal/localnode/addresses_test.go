@@ -1,6 +1,7 @@
 package localnode
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -41,5 +42,27 @@ func TestAddresses(t *testing.T) {
 		if ip, _ := a.take(foreign); ip == foreign {
 			t.Errorf("took %s, which is not the node's", foreign)
 		}
+	}
+}
+
+// The second byte has 254 values, so two clusters of one machine may share it.
+func TestClustersWithOneRangeStartApart(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("pods have addresses of their own on Linux only")
+	}
+	a := newAddresses("/dir", 0)
+	first, err := a.take("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		other := newAddresses(fmt.Sprintf("/dir-%d", i), 0)
+		if other.node != a.node {
+			continue
+		}
+		if ip, err := other.take(""); err != nil || ip == first {
+			t.Errorf("the first address is %s, %v: another directory has it, too", ip, err)
+		}
+		return
 	}
 }

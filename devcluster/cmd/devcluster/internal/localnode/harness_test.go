@@ -45,6 +45,7 @@ func newCluster(t *testing.T) *cluster {
 	c := &cluster{T: t, client: fake.NewClientset(), dir: t.TempDir()}
 	c.client.PrependReactor("create", "subjectaccessreviews", allowAPIServer)
 	c.client.PrependReactor("patch", "pods", c.checkUID)
+	c.client.PrependReactor("create", "nodes", taintNewNode)
 	c.start()
 	return c
 }
@@ -63,6 +64,13 @@ func (c *cluster) checkUID(action clienttesting.Action) (bool, runtime.Object, e
 		err = apierrors.NewConflict(resource.GroupResource(), patch.GetName(), errors.New("the UID is another"))
 	}
 	return err != nil, nil, err
+}
+
+// taintNewNode adds what the admission plugin TaintNodesByCondition adds to every new node.
+func taintNewNode(action clienttesting.Action) (bool, runtime.Object, error) {
+	node := action.(clienttesting.CreateAction).GetObject().(*corev1.Node)
+	node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
+	return false, nil, nil
 }
 
 // start starts the node, also again after stop.

@@ -125,7 +125,7 @@ func (n *localNode) run(ctx context.Context) error {
 // register makes the node object and keeps its status and lease up to date. An
 // object of an earlier node of that name is taken over.
 func (n *localNode) register(ctx context.Context) {
-	nodes := n.shared.client.CoreV1().Nodes()
+	nodes := untainted{n.shared.client.CoreV1().Nodes()}
 	for ctx.Err() == nil {
 		controller, err := vknode.NewNodeController(vknode.NaiveNodeProvider{}, n.object.DeepCopy(), nodes,
 			vknode.WithNodeEnableLeaseV1(n.shared.client.CoordinationV1().Leases(corev1.NamespaceNodeLease), vknode.DefaultLeaseDuration),

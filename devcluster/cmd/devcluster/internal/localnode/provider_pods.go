@@ -14,6 +14,7 @@ import (
 
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localnode/pods"
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localnode/volumes"
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/tree"
 )
 
 // tokenPeriod is how often expiring tokens are looked at. They are renewed when
@@ -101,7 +102,7 @@ func (p *provider) clean(t *tracked) {
 		logger{}.WithError(err).Errorf("remove pod %s from the hosts", t.name)
 	}
 	p.host.Tokens.(interface{ DeleteServiceAccountToken(types.UID) }).DeleteServiceAccountToken(t.uid)
-	if err := os.RemoveAll(pods.Dir(p.host.Dir, object)); err != nil {
+	if err := tree.Remove(pods.Dir(p.host.Dir, object)); err != nil {
 		logger{}.WithError(err).Errorf("remove the directory of pod %s", t.name)
 	}
 }
@@ -116,7 +117,7 @@ func (p *provider) cleanDirs() {
 	entries, _ := os.ReadDir(p.host.Dir)
 	for _, entry := range entries {
 		if !known[entry.Name()] {
-			_ = os.RemoveAll(p.host.Dir + "/" + entry.Name())
+			_ = tree.Remove(p.host.Dir + "/" + entry.Name())
 		}
 	}
 }
@@ -143,7 +144,7 @@ func (p *provider) events() cache.ResourceEventHandler {
 			if t := p.find(pod.UID); t != nil {
 				p.dropped(t)
 			} else {
-				_ = os.RemoveAll(pods.Dir(p.host.Dir, pod)) // it finished under an earlier node
+				_ = tree.Remove(pods.Dir(p.host.Dir, pod)) // it finished under an earlier node
 			}
 		},
 	}

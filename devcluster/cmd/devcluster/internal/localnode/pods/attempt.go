@@ -55,7 +55,7 @@ func (c *container) attempt() {
 	case <-c.stop():
 		c.terminate(a, c.pod.deadline, "Stopping container "+c.spec.Name)
 	case u := <-unhealthy:
-		c.terminate(a, after(c.pod.host.Clock, u.grace), u.message)
+		c.terminate(a, after(c.pod.host.Clock, u.grace).within(c.pod.deadline), u.message)
 	}
 	a.cancel()
 	a.drain()

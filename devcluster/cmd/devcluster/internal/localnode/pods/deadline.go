@@ -10,6 +10,7 @@ import (
 // deadline is a moment that may come nearer while others wait for it.
 type deadline struct {
 	clock clock.WithTicker
+	outer *deadline // nil, or another deadline that ends a wait, too
 
 	mu      sync.Mutex
 	at      time.Time // zero for never
@@ -25,6 +26,12 @@ func after(c clock.WithTicker, d time.Duration) *deadline {
 	dl := newDeadline(c)
 	dl.shorten(c.Now().Add(d))
 	return dl
+}
+
+// within makes the waits for d end with outer, too. It is called before the first wait.
+func (d *deadline) within(outer *deadline) *deadline {
+	d.outer = outer
+	return d
 }
 
 func (d *deadline) shorten(at time.Time) {
@@ -53,9 +60,13 @@ func (d *deadline) set(at time.Time) {
 // wait returns true when done is closed, false when the deadline comes first.
 func (d *deadline) wait(done <-chan struct{}) bool {
 	for {
-		d.mu.Lock()
-		at, changed := d.at, d.changed
-		d.mu.Unlock()
+		at, changed := d.get()
+		var outerChanged <-chan struct{}
+		if d.outer != nil {
+			var outerAt time.Time
+			outerAt, outerChanged = d.outer.get()
+			at = earlier(at, outerAt)
+		}
 		var due <-chan time.Time
 		if !at.IsZero() {
 			rest := at.Sub(d.clock.Now())
@@ -68,9 +79,24 @@ func (d *deadline) wait(done <-chan struct{}) bool {
 		case <-done:
 			return true
 		case <-changed:
+		case <-outerChanged:
 		case <-due: // look again: it may have been moved
 		}
 	}
+}
+
+func (d *deadline) get() (at time.Time, changed <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.at, d.changed
+}
+
+// earlier returns the earlier of two moments, of which zero means never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func isClosed(c <-chan struct{}) bool {

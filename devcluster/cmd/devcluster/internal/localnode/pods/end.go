@@ -2,12 +2,11 @@ package pods
 
 import (
 	"errors"
-	"io"
-	"os"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubernetes/pkg/util/tail"
 
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localnode/podlog"
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localnode/shim"
@@ -79,12 +78,8 @@ func (c *container) terminated(exit shim.Exit, number int32, started metav1.Time
 
 // message is the termination message of an attempt.
 func (c *container) message(number int32, code int) string {
-	message := ""
-	if file, err := os.Open(c.file(number, "message")); err == nil {
-		data, _ := io.ReadAll(io.LimitReader(file, maxMessage))
-		message = string(data)
-		file.Close()
-	}
+	data, _, _ := tail.ReadAtMost(c.file(number, "message"), maxMessage) // a container may have removed the file: no message
+	message := string(data)
 	if message == "" && code != 0 && c.spec.TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError {
 		message = podlog.Last(c.file(number, "log"), logMessageLines, maxLogMessage)
 	}

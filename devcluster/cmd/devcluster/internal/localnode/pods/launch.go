@@ -14,6 +14,7 @@ import (
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localnode/pathmap"
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localnode/podenv"
 	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/localnode/process"
+	"github.com/armature-dev/armature/devcluster/cmd/devcluster/internal/tree"
 )
 
 // Exit codes of containers that cannot run.
@@ -82,7 +83,7 @@ func (c *container) plan(ctx context.Context, number int32) (*plan, error) {
 // realise makes the container's root directory and completes the command line.
 func (p *plan) realise() (*launch, error) {
 	c := p.c
-	if err := os.RemoveAll(p.root); err != nil {
+	if err := tree.Remove(p.root); err != nil {
 		return nil, err
 	}
 	for _, dir := range []string{p.root, filepath.Join(p.root, "tmp")} {

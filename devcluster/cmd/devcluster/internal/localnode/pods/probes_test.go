@@ -90,3 +90,48 @@ func TestHooks(t *testing.T) {
 		t.Errorf("order %q", got)
 	}
 }
+
+// The API server accepts such a command, and the kubelet expands it from the variables that the container's spec has as values.
+func TestExecProbesExpandVariables(t *testing.T) {
+	b := newBench(t)
+	c := b.sh("main", waitForTerm)
+	c.Env = append(c.Env, corev1.EnvVar{Name: "X", Value: "1"})
+	c.ReadinessProbe = execProbe("", 1)
+	c.ReadinessProbe.Exec.Command = []string{"test", "$(X)", "=", "1"}
+	r := b.run(makePod(corev1.RestartPolicyAlways, c))
+	checked := time.Now()
+	b.untilStepping(time.Second, "ready", func() bool { return r.container(0).Ready || time.Since(checked) > 20*time.Second })
+	if !r.container(0).Ready {
+		t.Error("the probe's $(X) isn't the value of the variable X")
+	}
+}
+
+func TestDeletionShortensAKillThatAProbeBegan(t *testing.T) {
+	b := newBench(t)
+	c := b.sh("main", `trap 'echo term' TERM; echo up; while :; do sleep 0.01; done`)
+	c.LivenessProbe = execProbe("test ! -e $OUT/dead", 1)
+	pod := makePod(corev1.RestartPolicyAlways, c)
+	pod.Spec.TerminationGracePeriodSeconds = ptr.To[int64](1 << 20)
+	r := b.run(pod)
+	b.until("runs", func() bool { return r.log("main", corev1.PodLogOptions{}) == "up\n" })
+	b.touch("dead")
+	b.untilStepping(time.Second, "the probe's signal arrives", func() bool { return r.log("main", corev1.PodLogOptions{}) != "up\n" })
+	r.Terminate(time.Second)
+	b.clock.Step(2 * time.Second)
+	if end := r.finish().ContainerStatuses[0].State.Terminated; end == nil || end.ExitCode != 137 {
+		t.Errorf("ended as %+v, want by SIGKILL", end)
+	}
+}
+
+func TestContainersGetTheirSignalAfterALongPreStopHook(t *testing.T) {
+	b := newBench(t)
+	c := b.sh("main", waitForTerm)
+	c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 60}}}
+	r := b.run(makePod(corev1.RestartPolicyAlways, c))
+	b.until("runs", func() bool { return r.log("main", corev1.PodLogOptions{}) == "up\n" })
+	r.Terminate(time.Second)
+	b.clock.Step(time.Second)
+	if end := r.finish().ContainerStatuses[0].State.Terminated; end == nil || end.ExitCode != 7 {
+		t.Errorf("ended as %+v, want by SIGTERM: the hook leaves time for it", end)
+	}
+}

@@ -204,3 +204,12 @@ func TestContainersThatCannotRun(t *testing.T) {
 		})
 	}
 }
+
+func TestLongTerminationMessagesKeepTheirEnd(t *testing.T) {
+	b := newBench(t)
+	s := b.run(makePod(corev1.RestartPolicyNever, b.sh("main", `{ head -c 5000 /dev/zero | tr '\0' a; printf end; } > $TERMINATION_LOG`))).finish()
+	want := strings.Repeat("a", 4093) + "end"
+	if end := s.ContainerStatuses[0].State.Terminated; end == nil || end.Message != want {
+		t.Errorf("ended as %+v, want the last 4096 bytes of the message", end)
+	}
+}

@@ -122,19 +122,27 @@ func (c *container) markReady(a *attempt, ready bool) {
 	})
 }
 
+// afterPreStop is the least that a container gets between its preStop hook and SIGKILL, as with the kubelet.
+const afterPreStop = 2 * time.Second
+
 // terminate stops a running attempt: the preStop hook, a signal, and SIGKILL when
-// the deadline comes first. It returns when the process is gone.
+// the deadline comes first. A hook that uses up the time still leaves afterPreStop,
+// unless the node stops. It returns when the process is gone.
 func (c *container) terminate(a *attempt, d *deadline, message string) {
 	if c.pod.isQuiet() {
 		a.process.Discard()
 	} else {
 		c.pod.host.Events.Event(c.pod.Object(), corev1.EventTypeNormal, eventKilling, message)
 	}
+	least := after(c.pod.host.Clock, 0)
 	if c.spec.Lifecycle != nil && c.spec.Lifecycle.PreStop != nil {
 		c.preStop(a, d)
+		if !c.pod.isQuiet() {
+			least = after(c.pod.host.Clock, afterPreStop)
+		}
 	}
 	a.process.Signal(c.stopSignal())
-	if !d.wait(a.process.Done()) {
+	if !d.wait(a.process.Done()) && !least.wait(a.process.Done()) {
 		a.process.Signal(syscall.SIGKILL)
 		<-a.process.Done()
 	}

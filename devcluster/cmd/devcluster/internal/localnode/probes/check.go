@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	"k8s.io/kubernetes/pkg/probe"
 	grpcprobe "k8s.io/kubernetes/pkg/probe/grpc"
 	httpprobe "k8s.io/kubernetes/pkg/probe/http"
@@ -29,7 +30,7 @@ func (t Target) Check(ctx context.Context, p *corev1.Probe) (ok bool, text strin
 	var err error
 	switch {
 	case p.Exec != nil:
-		return t.exec(ctx, p.Exec.Command, timeout)
+		return t.exec(ctx, kubecontainer.ExpandContainerCommandOnlyStatic(p.Exec.Command, t.Container.Env), timeout)
 	case p.HTTPGet != nil:
 		return t.HTTPGet(p.HTTPGet, timeout)
 	case p.TCPSocket != nil:
