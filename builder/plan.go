@@ -119,8 +119,8 @@ type Plan[T client.Object] struct {
 type Edit struct {
 	// Before is a child from the view. An object that the owner doesn't control is [ErrNotOwned], unless [Edit].Foreign is set.
 	Before client.Object
-	// After is a changed copy of Before. A difference in its status or its identity (name, namespace, UID, version) is [ErrMisuse]. An edit has
-	// either After or Replicas; both or neither is [ErrMisuse].
+	// After is a changed copy of Before. A difference in its status or its identity (name, namespace, UID, version) is [ErrMisuse]. An edit
+	// has either After or Replicas; both or neither is [ErrMisuse].
 	After client.Object
 	// Replicas sets the number of replicas through the subresource scale, instead of After. The kind is Deployment, StatefulSet, or a
 	// custom resource with that subresource. As with a HorizontalPodAutoscaler, other managers of the object keep managing it.

@@ -22,7 +22,7 @@
 //
 // # Secrets
 //
-// A record has no value of a Secret. In each Secret of the view and the plan, a digest stands for each value, and in all other objects for a
+// A record has no value of a Secret. In each Secret of the view and the plan, a digest stands for each value, and in other objects for a
 // text that is such a value or contains one of at least 5 bytes, plain, in base64 or in hexadecimal digits: in an environment variable,
 // a ConfigMap, an error. That includes a former value, in an environment variable of a child, and in the fields for which the plan
 // desires the present one. The names of objects stay. The digests have a random key for each process, so that nobody who has a record can

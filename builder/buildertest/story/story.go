@@ -45,7 +45,8 @@ type Config struct {
 	// Commands are further commands, by name. A name of a built-in command replaces it. Each may have a text below it: one that takes none
 	// returns an error for it. Default: nil, none.
 	Commands map[string]Command
-	// Invariants are checked by [CrashEverywhere] before the steps of the cluster, and by Explore in each state of a [Scenario]. Default: nil, none.
+	// Invariants are checked by [CrashEverywhere] before the steps of the cluster, and by Explore in each state of a [Scenario]. Default:
+	// nil, none.
 	Invariants []buildertest.Invariant
 }
 

@@ -106,8 +106,8 @@ func (o *options) newProject(cmd *cobra.Command, name, version string) error {
 	}
 	writeNotes(cmd, k, notes)
 	if p.ArmatureDir != "" {
-		fmt.Fprintf(out, "it builds with the source tree %s, so only on this machine; for others: armature upgrade-project --armature-version VERSION\n",
-			p.ArmatureDir)
+		fmt.Fprintf(out, "it builds with the source tree %s, so only on this machine; "+
+			"for others: armature upgrade-project --armature-version VERSION\n", p.ArmatureDir)
 	}
 	fmt.Fprintf(out, "next: cd %s; make test; make run\n", name)
 	return nil
