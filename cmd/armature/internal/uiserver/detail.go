@@ -193,7 +193,7 @@ func (d *detail) addFlow(u *unstructured.Unstructured, shown *objectView) {
 	states := flowstate.Of(flow)
 	for i := range states {
 		if states[i].Name == d.node {
-			n := nodeOf(i, &states[i], nil)
+			n := nodeOf(i, &states[i], nil, 0)
 			n.Name = d.node
 			shown.Node = &n
 		}
