@@ -51,7 +51,7 @@ func Unattended(f Facts) *Finding {
 
 // find returns the problem of an object or of one below it, nil if there is none. Paths are from the bottom up.
 func (f *Facts) find(o, parent *Object, siblings []*Object) *Finding {
-	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) || isAllowed(o, parent) {
+	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || IsSuperseded(o, siblings) || isAllowed(o, parent) {
 		return nil
 	}
 	s := subject{Facts: f, Object: o, parent: parent}
