@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -35,11 +36,26 @@ type detail struct {
 	shown     map[types.UID]podView // of an object whose pods are found by its family
 }
 
-// whole keeps all of an object but who has written which field.
-func whole(u *unstructured.Unstructured) *unstructured.Unstructured {
-	u = u.DeepCopy()
-	u.SetManagedFields(nil)
-	return u
+// whole keeps all of an object. Explanations read from the managed fields when it was changed, and by whom.
+func whole(u *unstructured.Unstructured) *unstructured.Unstructured { return u }
+
+// without returns a shallow copy of a map without a key.
+func without(fields map[string]any, key string) map[string]any {
+	rest := maps.Clone(fields)
+	delete(rest, key)
+	return rest
+}
+
+// shownOf returns the content of an object as it is shown: without the managed fields. It changes nothing of the object, which streams
+// share.
+func shownOf(u *unstructured.Unstructured) map[string]any {
+	metadata, ok := u.Object["metadata"].(map[string]any)
+	if !ok {
+		return u.Object
+	}
+	shown := maps.Clone(u.Object)
+	shown["metadata"] = without(metadata, "managedFields")
+	return shown
 }
 
 // streamDetail streams an object, or a node of a JobFlow, with all that belongs to it.
@@ -149,7 +165,7 @@ const maxInline = 500
 func (d *detail) setObject(u *unstructured.Unstructured) {
 	d.object = u
 	d.join(u.GetUID())
-	shown := objectView{Row: rowOf(u), Object: u.Object}
+	shown := objectView{Row: rowOf(u), Object: shownOf(u)}
 	if d.kind.Kind == "JobFlow" && d.kind.Group == v1alpha1.GroupVersion.Group {
 		d.addFlow(u, &shown)
 	}
@@ -174,13 +190,7 @@ func (d *detail) addFlow(u *unstructured.Unstructured, shown *objectView) {
 	}
 	d.out.send("io", inputsOutputsOf(flow, d.node))
 	if len(flow.Spec.Flows) > maxInline {
-		small := map[string]any{}
-		for key, value := range u.Object {
-			if key != "spec" {
-				small[key] = value
-			}
-		}
-		shown.Object = small
+		shown.Object = without(shown.Object, "spec")
 	}
 	if d.node == "" {
 		return
