@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 	"github.com/armature-dev/armature/cmd/armature/internal/flowstate"
 	"github.com/armature-dev/armature/operators/daemonjob"
 )
@@ -33,6 +34,8 @@ type detail struct {
 	eventLog  *eventLog
 	nodes     *nodeMap
 	explainer *explainer
+	reminder  *reminder
+	hasEnded  bool                  // by the last explanation
 	shown     map[types.UID]podView // of an object whose pods are found by its family
 }
 
@@ -75,7 +78,8 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 	d := &detail{
 		out: out, v: v, kind: k, node: r.URL.Query().Get("node"), eventLog: newEventLog(), nodes: newNodeMap(), shown: map[types.UID]podView{},
 	}
-	d.explainer = &explainer{wake: out.wake}
+	d.explainer, d.reminder = &explainer{wake: out.wake}, newReminder(s.pace, out.wake)
+	defer d.reminder.stop()
 
 	objects := read(v.hub, source{gvk: k.GroupVersionKind, namespace: namespace, fields: "metadata.name=" + name}, "whole", whole, out.wake)
 	defer objects.close()
@@ -133,7 +137,10 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 			}
 			synced = synced && n.synced && r.synced
 		}
-		if isNews && d.object != nil {
+		if isNews {
+			d.reminder.changed()
+		}
+		if d.object != nil && (isNews || d.reminder.isDue() && !d.hasEnded) {
 			root := d.object
 			d.explainer.ask(ctx, func(ctx context.Context) explained { return v.explain(ctx, root, d.node) })
 		}
@@ -231,6 +238,7 @@ func (d *detail) sendExplained(withPods bool) {
 		return
 	}
 	d.out.send("explain", answer)
+	d.hasEnded = answer.Phase == diagnose.Succeeded || answer.Phase == diagnose.Failed
 	var changed []podView
 	now := map[types.UID]podView{}
 	for _, m := range answer.members {

@@ -118,3 +118,11 @@ func TestAChangeOfAnOldObjectIsNotTakenForAnAbsentManager(t *testing.T) {
 	assert.NotContains(t, object.YAML, "managedFields")
 	assert.NotContains(t, l.until("explain", nil), "NoManager")
 }
+
+// Without a manager nothing changes any more, and an explanation depends on the time, too.
+func TestTheAbsenceOfAManagerIsFoundWithoutAChange(t *testing.T) {
+	flow := flowNamed("a", "nightly")
+	flow.CreationTimestamp, flow.Generation = metav1.NewTime(time.Now().Add(-2*time.Second)), 1 // explanations allow a manager 5 s
+	s := newSiteWith(t, newAPI(t, flow), reminderPace{quiet: 100 * time.Millisecond, again: 100 * time.Millisecond})
+	s.listen("/api/stream/detail?kind=JobFlow&namespace=a&name=nightly").until("explain", has(`"reason":"NoManager"`))
+}
