@@ -33,7 +33,7 @@ var actionAdvice = map[string]string{
 // actionRequired: its condition Ready has a reason that requires a user's action.
 func actionRequired(s subject) *Finding {
 	ready := s.isFalse("Ready")
-	if ready == nil || s.hasEnded() {
+	if ready == nil || s.HasEnded() {
 		return nil
 	}
 	advice, known := actionAdvice[ready.Reason]

@@ -29,8 +29,8 @@ func HasFailed(o *Object) bool {
 	return o.isTrue("Failed") != nil || o.isTrue("FailureTarget") != nil || o.text("status", "state") == "Failed"
 }
 
-// hasEnded reports whether an object has ended, so that its spec has no further effect. It hasn't if its status is of an older spec.
-func (o *Object) hasEnded() bool {
+// HasEnded reports whether an object has ended, so that its spec has no further effect. It hasn't if its status is of an older spec.
+func (o *Object) HasEnded() bool {
 	return !isBehind(o) && (HasSucceeded(o) || HasFailed(o) || o.isOurs() && o.text("status", "completionTime") != "")
 }
 
