@@ -1,5 +1,12 @@
 package diagnose
 
+import (
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
 const volcanoGroup = "scheduling.volcano.sh"
 
 // gangWaits: Volcano has not admitted a pod group, or finds no nodes for the whole group. The pods' own conditions don't show this.
@@ -23,10 +30,14 @@ func gangWaits(s subject) *Finding {
 	if queue == "" {
 		queue = "default"
 	}
+	command := fmt.Sprintf(": kubectl describe queues.%s %s", volcanoGroup, queue)
+	if len(validation.IsDNS1123Subdomain(queue)) > 0 { // any text: a user's shell could run a part of it
+		queue, command = strconv.Quote(queue), ""
+	}
 	if phase == "" {
 		return blocked("GangPending", "no scheduler has processed the pod group: its status is empty").
-			do("check that Volcano's scheduler runs, and that its queue %s exists: kubectl describe queues.%s %[1]s", queue, volcanoGroup)
+			do("check that Volcano's scheduler runs, and that its queue %s exists%s", queue, command)
 	}
 	return blocked("GangPending", "its scheduler has not admitted the pod group: it is %s in queue %s", phase, queue).
-		do("check that the queue is open and has free capacity: kubectl describe queues.%s %s", volcanoGroup, queue)
+		do("check that the queue is open and has free capacity%s", command)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -236,5 +237,23 @@ func TestNextNamesTheNamespace(t *testing.T) {
 				assert.Contains(t, found.Next, "-n team")
 			}
 		})
+	}
+}
+
+// A queue's name is any text, and users copy the next step into a shell.
+func TestNextHasNoCommandWithTextOfOthers(t *testing.T) {
+	const volcano = "scheduling.volcano.sh/v1beta1"
+	for _, status := range []map[string]any{{}, {"phase": "Pending"}} {
+		group := makeGroup(volcano, status)
+		for queue, want := range map[string]string{"team-a": "kubectl describe queues.scheduling.volcano.sh team-a", "a; rm -rf ~": ""} {
+			require.NoError(t, unstructured.SetNestedField(group.Object, queue, "spec", "queue"))
+			found := Diagnose(Facts{Now: now, Root: group})
+			assert.Equal(t, "GangPending", found.Reason)
+			if want != "" {
+				assert.Contains(t, found.Next, want)
+			} else {
+				assert.NotContains(t, found.Next, "kubectl")
+			}
+		}
 	}
 }

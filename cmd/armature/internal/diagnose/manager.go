@@ -55,7 +55,8 @@ func unobserved(s subject) *Finding {
 }
 
 const (
-	listManagers = "kubectl get pods -A -l app.kubernetes.io/name=armature"
+	managerLabel = leader.LabelName + "=" + leader.Name
+	listManagers = "kubectl get pods -A -l " + managerLabel
 	startManager = "start armature manager again, or find out why it doesn't run; it continues from the observed state: " + listManagers
 )
 

@@ -7,7 +7,7 @@ import (
 
 // paused: an annotation of the object stops its operator's writes, and may have undone its last disruptive change.
 func paused(s subject) *Finding {
-	if !wellknown.IsPaused(s.GetAnnotations()) || s.hasEnded() {
+	if !wellknown.IsPaused(s.GetAnnotations()) || s.HasEnded() {
 		return nil
 	}
 	finding := blocked("PausedByAnnotation", "it is paused: its operator writes nothing while the annotation %s is \"true\"",

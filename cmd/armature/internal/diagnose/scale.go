@@ -13,7 +13,7 @@ func scaledToZero(s subject) *Finding {
 	if s.is("ReplicaJob") {
 		return noReplicas(s)
 	}
-	if s.job != nil && s.job.Spec.Parallelism != nil && *s.job.Spec.Parallelism == 0 && !s.hasEnded() {
+	if s.job != nil && s.job.Spec.Parallelism != nil && *s.job.Spec.Parallelism == 0 && !s.HasEnded() {
 		found := blocked("NoParallelism", "it creates no pods: spec.parallelism is 0")
 		if s.parent != nil && s.parent.isOurs() {
 			return found.do("raise jobTemplate.parallelism in the spec of %s, and run it again", typed(s.parent))
@@ -42,7 +42,7 @@ func noReplicas(s subject) *Finding {
 			empty = append(empty, name)
 		}
 	}
-	if len(empty) == 0 || len(empty) < len(types) || s.hasEnded() {
+	if len(empty) == 0 || len(empty) < len(types) || s.HasEnded() {
 		return nil
 	}
 	slices.Sort(empty)

@@ -29,8 +29,8 @@ func HasFailed(o *Object) bool {
 	return o.isTrue("Failed") != nil || o.isTrue("FailureTarget") != nil || o.text("status", "state") == "Failed"
 }
 
-// hasEnded reports whether an object has ended, so that its spec has no further effect. It hasn't if its status is of an older spec.
-func (o *Object) hasEnded() bool {
+// HasEnded reports whether an object has ended, so that its spec has no further effect. It hasn't if its status is of an older spec.
+func (o *Object) HasEnded() bool {
 	return !isBehind(o) && (HasSucceeded(o) || HasFailed(o) || o.isOurs() && o.text("status", "completionTime") != "")
 }
 
@@ -63,7 +63,15 @@ func StateOf(o *Object) string {
 	return state
 }
 
+// isTerminating reports whether a pod is being deleted, and its containers haven't ended.
+func isTerminating(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
 func podState(pod *corev1.Pod) string {
+	if isTerminating(pod) {
+		return "Terminating"
+	}
 	for _, c := range containers(pod) {
 		switch {
 		case c.status.State.Waiting != nil && c.status.State.Waiting.Reason != "" &&
@@ -103,7 +111,7 @@ func jobState(o *Object) string {
 func IsUp(o *Object) bool {
 	switch {
 	case o.pod != nil:
-		return o.pod.Status.Phase == corev1.PodRunning
+		return o.pod.Status.Phase == corev1.PodRunning && !isTerminating(o.pod)
 	case o.job != nil:
 		return o.job.Status.Active > 0
 	case o.is("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"):

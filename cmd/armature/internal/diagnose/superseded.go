@@ -24,9 +24,9 @@ func slot(o *Object) string {
 	return strings.Join(values, "/")
 }
 
-// isSuperseded reports whether a newer sibling has replaced an object: a failed pod, or a Job that was retried. An old ReplicaSet
+// IsSuperseded reports whether a newer sibling has replaced an object: a failed pod, or a Job that was retried. An old ReplicaSet
 // of a Deployment is scaled to 0.
-func isSuperseded(o *Object, siblings []*Object) bool {
+func IsSuperseded(o *Object, siblings []*Object) bool {
 	if o.is("ReplicaSet") && len(siblings) > 1 {
 		n, set, _ := nestedNumber(o, "spec", "replicas")
 		return set && n == 0

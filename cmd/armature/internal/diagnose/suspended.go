@@ -13,7 +13,7 @@ func suspended(s subject) *Finding {
 		field, on = "spec.runPolicy.suspend", s.flag("spec", "runPolicy", "suspend")
 	}
 	switch {
-	case !on, s.hasEnded():
+	case !on, s.HasEnded():
 		return nil
 	case s.isOurs():
 		return blocked("Suspended", "it is suspended: %s is true", field).do("armature resume %s%s", typed(s.Object), s.flagN())

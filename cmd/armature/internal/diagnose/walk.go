@@ -19,7 +19,7 @@ type rule func(subject) *Finding
 // They are ordered by precedence: an object that no manager reconciles can't be suspended, and a suspended one needs no quota.
 func before() []rule {
 	return []rule{
-		deleting, paused, waitsForTurn, managedElsewhere, unobserved, suspended, queuedByKueue, invalidSpec, stopped,
+		deleting, paused, waitsForTurn, managedElsewhere, quarantined, unobserved, suspended, queuedByKueue, invalidSpec, stopped,
 		unrecorded, leaderless,
 		notOwned, refused, contested, unmade, templateMissing, unqueued, daemonNodes, scaledToZero, gangWaits, claimPending,
 		schedulingGated, unscheduled, unscheduledYet, nodeLost, evicted,
@@ -28,7 +28,7 @@ func before() []rule {
 }
 
 func after() []rule {
-	return []rule{podsRefused, jobFailed, rolloutFailed, stalled, waits, reportsFailure}
+	return []rule{podsRefused, jobFailed, rolloutFailed, actionRequired, stalled, waits, reportsFailure}
 }
 
 // Diagnose returns the first problem, or the result that there is none.
@@ -42,16 +42,16 @@ func Diagnose(f Facts) Finding {
 	return *found
 }
 
-// Unattended returns the finding that no manager works on the object, or nil. It evaluates no other rules, and of the facts it needs only
-// the time, the object with its children, and the managers.
+// Unattended returns the finding that no manager works on the object, or that its manager postpones it, or nil. It evaluates no other
+// rules, and of the facts it needs only the time, the object with its children, and the managers.
 func Unattended(f Facts) *Finding {
 	s := subject{Facts: &f, Object: f.Root}
-	return s.evaluate([]rule{managedElsewhere, unobserved, unrecorded, leaderless})
+	return s.evaluate([]rule{managedElsewhere, quarantined, unobserved, unrecorded, leaderless})
 }
 
 // find returns the problem of an object or of one below it, nil if there is none. Paths are from the bottom up.
 func (f *Facts) find(o, parent *Object, siblings []*Object) *Finding {
-	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || isSuperseded(o, siblings) || isAllowed(o, parent) {
+	if HasSucceeded(o) && o.GetDeletionTimestamp() == nil || IsSuperseded(o, siblings) || isAllowed(o, parent) {
 		return nil
 	}
 	s := subject{Facts: f, Object: o, parent: parent}

@@ -63,13 +63,15 @@ func anySucceeded(o *Object) bool {
 	return slices.ContainsFunc(o.Owned, HasSucceeded)
 }
 
-// runningPods counts the pods below an object that haven't ended: those that run and are ready, and all.
+// runningPods counts the pods below an object that haven't ended and aren't terminating: those that run, and all.
 func runningPods(o *Object) (running, all int) {
 	if o.pod != nil {
-		switch o.pod.Status.Phase {
-		case corev1.PodRunning:
+		switch {
+		case isTerminating(o.pod):
+			return 0, 0
+		case o.pod.Status.Phase == corev1.PodRunning:
 			return 1, 1
-		case corev1.PodPending:
+		case o.pod.Status.Phase == corev1.PodPending:
 			return 0, 1
 		default:
 			return 0, 0

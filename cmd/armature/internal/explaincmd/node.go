@@ -51,6 +51,9 @@ func ofNode(facts diagnose.Facts, flow *v1alpha1.JobFlow, node v1alpha1.FlowStat
 		if job.GetLabels()[jobflow.LabelFlow] != jobflow.PodLabels(flow, node.Name)[jobflow.LabelFlow] {
 			continue
 		}
+		if diagnose.IsSuperseded(job, root.Owned) {
+			continue
+		}
 		facts.Root = job
 		found := diagnose.Diagnose(facts)
 		if best == nil || !best.Wrong() || found.Wrong() && found.Phase == diagnose.Failed && best.Phase != diagnose.Failed {

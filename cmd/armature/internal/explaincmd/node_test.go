@@ -121,6 +121,12 @@ func TestNode(t *testing.T) {
 		assert.Equal(t, want.reason, got.Reason, name)
 		assert.Contains(t, got.Message, want.says, name)
 	}
+	facts.Root = made(t, flow, "api.practice.com/v1alpha1", "JobFlow", job(t, "f-bad", "bad", "Failed"), job(t, "f-bad-r1", "bad", "Complete"))
+	again, err := diagnosed(facts, "bad")
+	require.NoError(t, err)
+	assert.Equal(t, diagnose.Succeeded, again.Phase, "the Job of the retry counts")
+	assert.Equal(t, "f-bad-r1", again.Object.Name)
+	facts.Root = root
 	flow.Spec.Parallelism, flow.Spec.Flows = new(int32(1)), append(flow.Spec.Flows, node("held"))
 	flow.Status.Counts.Running, flow.Status.Current = 1, "runs"
 	root = made(t, flow, "api.practice.com/v1alpha1", "JobFlow")

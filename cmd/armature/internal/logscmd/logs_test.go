@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
@@ -93,6 +94,33 @@ func TestFollowGoesOnAfterAStreamEnds(t *testing.T) {
 }
 
 // The lines that someone wants are newer than --since, and than the start of a container that was started again.
+// After a retry, the status says that the object has failed until the operator has observed the new spec and carried out the retry.
+func TestARetriedObjectHasNotEnded(t *testing.T) {
+	of := func(kind string, generation, observed, requested, carriedOut int64) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "api.practice.com/v1alpha1", "kind": kind, "spec": map[string]any{"retry": requested},
+			"status": map[string]any{"state": "Failed", "observedGeneration": observed, "retry": carriedOut, "completionTime": "2026-01-02T03:04:05Z"},
+		}}
+		u.SetGeneration(generation)
+		return u
+	}
+	for _, kind := range []string{"JobFlow", "DaemonJob"} {
+		assert.True(t, hasEnded(of(kind, 1, 1, 0, 0)), kind)
+		assert.False(t, hasEnded(of(kind, 2, 1, 1, 0)), "%s: its status is of the spec before", kind)
+		assert.False(t, hasEnded(of(kind, 2, 2, 1, 0)), "%s: the retry isn't carried out", kind)
+		assert.True(t, hasEnded(of(kind, 2, 2, 1, 1)), "%s: the retry has failed, too", kind)
+	}
+	terminated := of("JobFlow", 2, 2, 1, 0)
+	require.NoError(t, unstructured.SetNestedField(terminated.Object, true, "spec", "terminate"))
+	assert.True(t, hasEnded(terminated), "a terminated flow isn't retried")
+	succeeded := of("JobFlow", 1, 1, 1, 0)
+	require.NoError(t, unstructured.SetNestedField(succeeded.Object, "Succeed", "status", "state"))
+	assert.True(t, hasEnded(succeeded), "only a failed flow is retried")
+	gone := of("JobFlow", 2, 1, 1, 0)
+	gone.SetDeletionTimestamp(&metav1.Time{Time: time.Now()})
+	assert.True(t, hasEnded(gone))
+}
+
 func TestSince(t *testing.T) {
 	asked := make(chan url.Values, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Query() }))

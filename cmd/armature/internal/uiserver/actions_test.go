@@ -106,6 +106,9 @@ func TestRerun(t *testing.T) {
 	flow.UID, flow.Labels = "u", map[string]string{"team": "x"}
 	flow.Spec.Retry, flow.Spec.Terminate = 2, true
 	flow.Status.Outputs = []v1alpha1.FlowOutput{{Name: "build", Value: "v$(X)1"}}
+	flow.Status.Flows = []v1alpha1.FlowStatus{
+		{Name: "build", State: v1alpha1.FlowSucceed}, {Name: "unit", State: v1alpha1.FlowSucceed}, {Name: "pack", State: v1alpha1.FlowFailed},
+	}
 	flow.Spec.Flows[2].JobTemplate.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "URL", Value: "/$(TAG)"}}
 	api := newAPI(t, flow)
 	s := newSite(t, api)
@@ -132,6 +135,7 @@ func TestRerunIsRefusedWhereItWouldRunSomethingElse(t *testing.T) {
 		v1alpha1.Flow{Name: "one"}, v1alpha1.Flow{Name: "two", Dependencies: []string{"one"}, When: "jobs.one.succeeded"},
 		v1alpha1.Flow{Name: "three", Dependencies: []string{"one"}, Inputs: []v1alpha1.Input{{Env: "X", From: "one"}}},
 		v1alpha1.Flow{Name: "four", Dependencies: []string{"one"}, ForEach: &v1alpha1.ForEach{FromOutput: "one"}}))
+	flow.Status.Flows = []v1alpha1.FlowStatus{{Name: "one", State: v1alpha1.FlowSucceed}}
 	for node, text := range map[string]string{
 		"two": "has a when", "three": "isn't recorded any more", "four": "has its items from", "none": `no node "none"`,
 	} {
@@ -146,9 +150,30 @@ func TestRerunIsRefusedWhereItWouldRunSomethingElse(t *testing.T) {
 	assert.ErrorContains(t, err, "successWhen")
 }
 
+// A node starts only if its dependencies succeeded, or failed with allowFailure, also if these don't run again.
+func TestRerunIsRefusedIfADependencyHasNotSucceeded(t *testing.T) {
+	for state, allowed := range map[v1alpha1.FlowState][2]bool{ // without and with allowFailure
+		v1alpha1.FlowSucceed: {true, true}, v1alpha1.FlowFailed: {false, true}, v1alpha1.FlowSkipped: {}, v1alpha1.FlowRunning: {},
+		v1alpha1.FlowSuspended: {}, v1alpha1.FlowPending: {},
+	} {
+		for i, allowFailure := range []bool{false, true} {
+			flow := withPods(flowNamed("a", "f", v1alpha1.Flow{Name: "build"}, v1alpha1.Flow{Name: "test", AllowFailure: allowFailure},
+				v1alpha1.Flow{Name: "deploy", Dependencies: []string{"build", "test"}}))
+			flow.Status.Flows = []v1alpha1.FlowStatus{{Name: "build", State: v1alpha1.FlowSucceed}, {Name: "test", State: state}}
+			_, err := from(flow, "build")
+			if allowed[i] {
+				assert.NoError(t, err, "%s, allowFailure: %t", state, allowFailure)
+			} else {
+				assert.EqualError(t, err, "node deploy depends on test, which doesn't run again and is "+string(state)+": run again from test")
+			}
+		}
+	}
+}
+
 // A node in finally has no dependencies: its when reads all nodes of the flow.
 func TestRerunIsRefusedIfFinallyReadsNodesThatAreLeftOut(t *testing.T) {
 	flow := withPods(flowNamed("a", "f", v1alpha1.Flow{Name: "one"}, v1alpha1.Flow{Name: "two", Dependencies: []string{"one"}}))
+	flow.Status.Flows = []v1alpha1.FlowStatus{{Name: "one", State: v1alpha1.FlowSucceed}}
 	for when, refused := range map[string]bool{
 		"jobs.one.failed":                      true,
 		`jobs["one"].failed`:                   true,

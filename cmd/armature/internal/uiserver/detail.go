@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 	"github.com/armature-dev/armature/cmd/armature/internal/flowstate"
 	"github.com/armature-dev/armature/operators/daemonjob"
 )
@@ -32,14 +34,31 @@ type detail struct {
 	eventLog  *eventLog
 	nodes     *nodeMap
 	explainer *explainer
+	reminder  *reminder
+	hasEnded  bool                  // by the last explanation
 	shown     map[types.UID]podView // of an object whose pods are found by its family
 }
 
-// whole keeps all of an object but who has written which field.
-func whole(u *unstructured.Unstructured) *unstructured.Unstructured {
-	u = u.DeepCopy()
-	u.SetManagedFields(nil)
-	return u
+// whole keeps all of an object. Explanations read from the managed fields when it was changed, and by whom.
+func whole(u *unstructured.Unstructured) *unstructured.Unstructured { return u }
+
+// without returns a shallow copy of a map without a key.
+func without(fields map[string]any, key string) map[string]any {
+	rest := maps.Clone(fields)
+	delete(rest, key)
+	return rest
+}
+
+// shownOf returns the content of an object as it is shown: without the managed fields. It changes nothing of the object, which streams
+// share.
+func shownOf(u *unstructured.Unstructured) map[string]any {
+	metadata, ok := u.Object["metadata"].(map[string]any)
+	if !ok {
+		return u.Object
+	}
+	shown := maps.Clone(u.Object)
+	shown["metadata"] = without(metadata, "managedFields")
+	return shown
 }
 
 // streamDetail streams an object, or a node of a JobFlow, with all that belongs to it.
@@ -59,7 +78,8 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 	d := &detail{
 		out: out, v: v, kind: k, node: r.URL.Query().Get("node"), eventLog: newEventLog(), nodes: newNodeMap(), shown: map[types.UID]podView{},
 	}
-	d.explainer = &explainer{wake: out.wake}
+	d.explainer, d.reminder = &explainer{wake: out.wake}, newReminder(s.pace, out.wake)
+	defer d.reminder.stop()
 
 	objects := read(v.hub, source{gvk: k.GroupVersionKind, namespace: namespace, fields: "metadata.name=" + name}, "whole", whole, out.wake)
 	defer objects.close()
@@ -117,7 +137,10 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 			}
 			synced = synced && n.synced && r.synced
 		}
-		if isNews && d.object != nil {
+		if isNews {
+			d.reminder.changed()
+		}
+		if d.object != nil && (isNews || d.reminder.isDue() && !d.hasEnded) {
 			root := d.object
 			d.explainer.ask(ctx, func(ctx context.Context) explained { return v.explain(ctx, root, d.node) })
 		}
@@ -149,7 +172,7 @@ const maxInline = 500
 func (d *detail) setObject(u *unstructured.Unstructured) {
 	d.object = u
 	d.join(u.GetUID())
-	shown := objectView{Row: rowOf(u), Object: u.Object}
+	shown := objectView{Row: rowOf(u), Object: shownOf(u)}
 	if d.kind.Kind == "JobFlow" && d.kind.Group == v1alpha1.GroupVersion.Group {
 		d.addFlow(u, &shown)
 	}
@@ -174,13 +197,7 @@ func (d *detail) addFlow(u *unstructured.Unstructured, shown *objectView) {
 	}
 	d.out.send("io", inputsOutputsOf(flow, d.node))
 	if len(flow.Spec.Flows) > maxInline {
-		small := map[string]any{}
-		for key, value := range u.Object {
-			if key != "spec" {
-				small[key] = value
-			}
-		}
-		shown.Object = small
+		shown.Object = without(shown.Object, "spec")
 	}
 	if d.node == "" {
 		return
@@ -193,7 +210,7 @@ func (d *detail) addFlow(u *unstructured.Unstructured, shown *objectView) {
 	states := flowstate.Of(flow)
 	for i := range states {
 		if states[i].Name == d.node {
-			n := nodeOf(i, &states[i], nil)
+			n := nodeOf(i, &states[i], nil, 0)
 			n.Name = d.node
 			shown.Node = &n
 		}
@@ -221,6 +238,7 @@ func (d *detail) sendExplained(withPods bool) {
 		return
 	}
 	d.out.send("explain", answer)
+	d.hasEnded = answer.Phase == diagnose.Succeeded || answer.Phase == diagnose.Failed
 	var changed []podView
 	now := map[types.UID]podView{}
 	for _, m := range answer.members {

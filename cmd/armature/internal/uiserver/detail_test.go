@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -100,4 +101,28 @@ func TestMapOfADaemonJob(t *testing.T) {
 	assert.Equal(t, []mapNode{{Name: "n2", State: "Running", Tone: toneRun, Job: "fix-n2"}}, decoded[[]mapNode](t, l.until("nodes", nil)))
 	require.NoError(t, c.Delete(t.Context(), node("n10")))
 	assert.JSONEq(t, `["n10"]`, l.until("nodesGone", nil))
+}
+
+// A manager has a moment to reconcile an old object that was just changed. The managed fields have the time of the change.
+func TestAChangeOfAnOldObjectIsNotTakenForAnAbsentManager(t *testing.T) {
+	flow := flowNamed("a", "nightly")
+	changed := metav1.Now()
+	flow.CreationTimestamp, flow.Generation, flow.Status.ObservedGeneration = metav1.NewTime(changed.Add(-time.Hour)), 2, 1
+	flow.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: v1alpha1.GroupVersion.String(), Time: &changed,
+		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)},
+	}}
+	l := newSite(t, newAPI(t, flow)).listen("/api/stream/detail?kind=JobFlow&namespace=a&name=nightly")
+	object := decoded[objectView](t, l.until("object", nil))
+	assert.NotContains(t, object.Object["metadata"], "managedFields", "they aren't shown")
+	assert.NotContains(t, object.YAML, "managedFields")
+	assert.NotContains(t, l.until("explain", nil), "NoManager")
+}
+
+// Without a manager nothing changes any more, and an explanation depends on the time, too.
+func TestTheAbsenceOfAManagerIsFoundWithoutAChange(t *testing.T) {
+	flow := flowNamed("a", "nightly")
+	flow.CreationTimestamp, flow.Generation = metav1.NewTime(time.Now().Add(-2*time.Second)), 1 // explanations allow a manager 5 s
+	s := newSiteWith(t, newAPI(t, flow), reminderPace{quiet: 100 * time.Millisecond, again: 100 * time.Millisecond})
+	s.listen("/api/stream/detail?kind=JobFlow&namespace=a&name=nightly").until("explain", has(`"reason":"NoManager"`))
 }

@@ -19,7 +19,12 @@ const (
 	// time the next one waits: so explaining takes at most a tenth of the time, however large a flow is.
 	restAfterExplain = 2 * time.Second
 	busyShare        = 9
+	// maxExplanations is how many explanations are made at a time, for all viewers: each holds the children and the events of a namespace.
+	maxExplanations = 2
 )
+
+// explaining has an element for each explanation that is being made.
+var explaining = make(chan struct{}, maxExplanations)
 
 // explained is an answer of explain.
 type explained struct {
@@ -53,8 +58,14 @@ func (e *explainer) ask(ctx context.Context, explain func(context.Context) expla
 
 func (e *explainer) work(ctx context.Context, explain func(context.Context) explained) {
 	for {
+		select {
+		case explaining <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
 		began := time.Now()
 		answer := explain(ctx)
+		<-explaining
 		e.mu.Lock()
 		e.latest = &answer
 		e.mu.Unlock()

@@ -152,7 +152,7 @@ func (f *feed[T]) unreachable(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.state.State != stateUnreachable {
-		f.setState(stateUnreachable, fmt.Sprintf("since %s: %v", time.Now().UTC().Format(time.TimeOnly), err))
+		f.setState(stateUnreachable, fmt.Sprintf("since %s UTC: %v", time.Now().UTC().Format(time.TimeOnly), err))
 	}
 }
 

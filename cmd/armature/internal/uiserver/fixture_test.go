@@ -210,12 +210,17 @@ type site struct {
 
 func newSite(t *testing.T, api *apiServer) *site {
 	t.Helper()
+	return newSiteWith(t, api, defaultPace)
+}
+
+func newSiteWith(t *testing.T, api *apiServer, pace reminderPace) *site {
+	t.Helper()
 	v, err := NewViewer(t.Context(), api.cluster())
 	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(nil)
 	login, err := NewLoopback(v, server.Listener.Addr(), "kind-test")
 	require.NoError(t, err)
-	handler, err := New(Options{Assets: page(), Version: "v1.2.3", Login: login})
+	handler, err := New(Options{Assets: page(), Version: "v1.2.3", Login: login, pace: pace})
 	require.NoError(t, err)
 	server.Config.Handler = handler
 	server.Start()

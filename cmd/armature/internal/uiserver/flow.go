@@ -152,17 +152,26 @@ func (f *flowView) setFlow(d flowDocument) (reshaped bool, changed []node) {
 		return false, nil
 	}
 	if f.shape != nil && before != nil && before.UID == d.flow.UID && before.Generation == d.flow.Generation {
-		for _, i := range flowstate.Update(f.states, f.byName, before, d.flow) {
+		touched := flowstate.Update(f.states, f.byName, before, d.flow)
+		if before.Status.Retry != d.flow.Status.Retry {
+			return false, f.updateAll() // other Jobs count
+		}
+		for _, i := range touched {
 			changed = f.update(i, changed)
 		}
 		return false, changed
 	}
 	f.states = flowstate.Of(d.flow)
 	f.reshape()
+	return true, f.updateAll()
+}
+
+// updateAll returns the nodes that aren't as they were sent.
+func (f *flowView) updateAll() (changed []node) {
 	for i := range f.states {
 		changed = f.update(i, changed)
 	}
-	return true, changed
+	return changed
 }
 
 // reshape lays out a new spec, and gives the known Jobs their nodes in it.
@@ -233,7 +242,7 @@ func (f *flowView) update(i int, changed []node) []node {
 	if i >= len(f.states) {
 		return changed // a dependency that the spec doesn't have
 	}
-	n := nodeOf(i, &f.states[i], f.jobs[i])
+	n := nodeOf(i, &f.states[i], f.jobs[i], int(f.document.flow.Status.Retry))
 	if n != f.sent[i] {
 		f.sent[i] = n
 		changed = append(changed, n)
@@ -241,8 +250,9 @@ func (f *flowView) update(i int, changed []node) []node {
 	return changed
 }
 
-// nodeOf combines the flow's status and the node's Jobs. The status of a large flow has only the outcome of most nodes.
-func nodeOf(i int, s *v1alpha1.FlowStatus, jobs map[types.UID]jobTimes) node {
+// nodeOf combines the flow's status and the node's Jobs. The status of a large flow has only the outcome of most nodes. The Jobs of a
+// node that waits in a retry are those of earlier attempts until it starts.
+func nodeOf(i int, s *v1alpha1.FlowStatus, jobs map[types.UID]jobTimes, retry int) node {
 	n := node{I: i, State: string(s.State), Job: s.Job, Attempts: s.Attempts, Message: s.Message}
 	var started, ended time.Time
 	if s.StartTime != nil {
@@ -255,7 +265,8 @@ func nodeOf(i int, s *v1alpha1.FlowStatus, jobs map[types.UID]jobTimes) node {
 	for _, j := range jobs {
 		last = max(last, j.retry)
 	}
-	if last >= 0 && started.IsZero() {
+	isEarlier := s.State == v1alpha1.FlowPending && last < retry
+	if last >= 0 && started.IsZero() && !isEarlier {
 		running, suspended := false, true
 		for _, j := range jobs {
 			if j.retry != last {

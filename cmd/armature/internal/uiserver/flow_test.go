@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -81,6 +82,25 @@ func TestOnlyChangedNodesAreSent(t *testing.T) {
 	assert.Equal(t, []node{{I: 42, State: "Suspended", Tone: toneWait, Job: j.name, Attempts: 2}}, view.setJobs(changes[jobTimes]{set: []jobTimes{j}}))
 	j.owner = "another flow of this name"
 	assert.Empty(t, newFlowView().setJobs(changes[jobTimes]{set: []jobTimes{j}}))
+}
+
+// In a retry, a node that waits to run again still has the failed Job of the earlier attempt.
+func TestANodeThatWaitsInARetryIsPending(t *testing.T) {
+	view := newFlowView()
+	flow := flowNamed("a", "nightly", v1alpha1.Flow{Name: "build"}, v1alpha1.Flow{Name: "test", Dependencies: []string{"build"}})
+	flow.UID, flow.Generation, flow.Spec.Retry, flow.Status.ObservedGeneration = "u", 2, 1, 2
+	j := jobTimes{uid: "j", owner: "u", name: "nightly-test", node: "test", failed: true, started: time.Unix(100, 0), ended: time.Unix(200, 0)}
+	view.setFlow(flowDocument{flow: flow})
+	require.Len(t, view.setJobs(changes[jobTimes]{set: []jobTimes{j}}), 1, "it is of the current attempt")
+	retried := flow.DeepCopy()
+	retried.Status.Retry = 1
+	_, changed := view.setFlow(flowDocument{flow: retried})
+	assert.Equal(t, []node{{I: 1, State: "Pending", Tone: toneWait}}, changed)
+	again := jobTimes{uid: "k", owner: "u", name: "nightly-test-r1", node: "test", retry: 1, started: time.Unix(300, 0)}
+	changed = view.setJobs(changes[jobTimes]{set: []jobTimes{again}})
+	assert.Equal(t, []node{{
+		I: 1, State: "Running", Tone: toneRun, Job: again.name, Attempts: 2, Started: timeText(again.started),
+	}}, changed, "the status of a large flow doesn't name all that runs")
 }
 
 // A later version of a flow is read as if it were the first, also where only the status is read.

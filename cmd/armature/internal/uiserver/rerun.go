@@ -1,6 +1,7 @@
 package uiserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/flowstate"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -43,9 +45,9 @@ func (v *Viewer) rerun(ctx context.Context, obj *unstructured.Unstructured, node
 	}, nil
 }
 
-// from returns a flow with a node of another one, all that depends on it, and finally. Dependencies on other nodes are left out: those
-// have succeeded. A node that needs the output of such a node gets it as a variable, if the status still has it; an expression that
-// names such a node can't be carried over.
+// from returns a flow with a node of another one, all that depends on it, and finally. It omits dependencies on other nodes, because
+// those have succeeded or may fail; it refuses the rerun otherwise. A node that needs the output of such a node gets it as a variable, if
+// the status still has it; an expression that names such a node can't be carried over.
 func from(flow *v1alpha1.JobFlow, node string) (*v1alpha1.JobFlow, error) {
 	refuse := func(format string, args ...any) error {
 		return &refusal{http.StatusUnprocessableEntity, "Refused", fmt.Sprintf(format, args...)}
@@ -53,6 +55,9 @@ func from(flow *v1alpha1.JobFlow, node string) (*v1alpha1.JobFlow, error) {
 	kept := behindOf(flow.Spec.Flows, node)
 	if kept == nil {
 		return nil, refuse("JobFlow %s has no node %q to run again from", flow.Name, node)
+	}
+	if err := checkOmitted(flow, kept, refuse); err != nil {
+		return nil, err
 	}
 	outputs := map[string]string{}
 	for _, o := range flow.Status.Outputs {
@@ -118,6 +123,33 @@ func behindOf(flows []v1alpha1.Flow, node string) map[string]bool {
 		}
 	}
 	return kept
+}
+
+// checkOmitted refuses a rerun in which a node would run although a dependency that doesn't run again keeps it from running: it failed, was
+// skipped or hasn't ended.
+func checkOmitted(flow *v1alpha1.JobFlow, kept map[string]bool, refuse func(string, ...any) error) error {
+	states := map[string]v1alpha1.FlowState{}
+	for _, s := range flowstate.Of(flow) {
+		states[s.Name] = s.State
+	}
+	mayFail := map[string]bool{}
+	for i := range flow.Spec.Flows {
+		mayFail[flow.Spec.Flows[i].Name] = flow.Spec.Flows[i].AllowFailure
+	}
+	for i := range flow.Spec.Flows {
+		f := &flow.Spec.Flows[i]
+		if !kept[f.Name] {
+			continue
+		}
+		for _, d := range f.Dependencies {
+			state := states[d]
+			if kept[d] || state == v1alpha1.FlowSucceed || state == v1alpha1.FlowFailed && mayFail[d] {
+				continue
+			}
+			return refuse("node %s depends on %s, which doesn't run again and is %s: run again from %[2]s", f.Name, d, cmp.Or(state, "unknown"))
+		}
+	}
+	return nil
 }
 
 // cutLoose takes out of a node what refers to nodes that don't run again.

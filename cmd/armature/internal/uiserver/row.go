@@ -145,7 +145,7 @@ func (r *row) count(u *unstructured.Unstructured) {
 		all, _, _ := unstructured.NestedMap(u.Object, "status", "replicaStatuses")
 		for kind := range all {
 			n := func(name string) int64 { return number(u, "status", "replicaStatuses", kind, name) }
-			r.Done += n("succeeded")
+			r.Done += n("succeeded") + n("failed")
 			r.Failed += n("failed")
 			r.Total += n("active") + n("pending") + n("succeeded") + n("failed")
 		}

@@ -17,6 +17,8 @@ type Options struct {
 	Login Login
 	// Kinds are shown beside Armature's own.
 	Kinds []schema.GroupKind
+
+	pace reminderPace // tests have a faster one
 }
 
 // server is the API below /api/, and the page.
@@ -26,6 +28,9 @@ type server struct {
 
 // New returns the handler of all paths.
 func New(o Options) (http.Handler, error) {
+	if o.pace == (reminderPace{}) {
+		o.pace = defaultPace
+	}
 	s := &server{o}
 	page, err := newPage(o.Assets)
 	if err != nil {
