@@ -131,12 +131,18 @@ func (g *gathering) readNodes(ctx context.Context, pods []*corev1.Pod) error {
 		return nil
 	}
 	var nodes corev1.NodeList
-	ok, err := g.mayRead("list nodes", g.client.List(ctx, &nodes))
+	err := g.client.List(ctx, &nodes)
+	if apierrors.IsForbidden(err) && len(pods) > 0 && !slices.ContainsFunc(pods, isUnscheduled) {
+		return nil // few users may list nodes: an explanation of pods that have theirs isn't unsure for want of them
+	}
+	ok, err := g.mayRead("list nodes", err)
 	if ok {
 		g.facts.Nodes = append([]corev1.Node{}, nodes.Items...)
 	}
 	return err
 }
+
+func isUnscheduled(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" }
 
 // namesNode reports whether a Job's pods name their node: if it doesn't exist, the pods are soon deleted.
 func namesNode(o *diagnose.Object) bool {
