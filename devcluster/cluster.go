@@ -118,8 +118,9 @@ func (c *Cluster) start(ctx context.Context, o *options) (err error) {
 		return err
 	}
 	defer func() {
-		if err != nil {
-			_ = os.RemoveAll(c.dir) // a devcluster that could not run, or could not start its cluster, leaves it
+		// A devcluster that could not run leaves the directory. One that could not start its cluster leaves its logs, which the error names.
+		if logs, _ := os.ReadDir(filepath.Join(c.dir, "logs")); err != nil && len(logs) == 0 {
+			_ = os.RemoveAll(c.dir)
 		}
 	}()
 	args := append([]string{"up", "--temporary", "--with-parent", "--dir", c.dir}, o.up()...)

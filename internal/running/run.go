@@ -24,8 +24,10 @@ const stopWithin = time.Second
 // for the caches in a loop that the end of ctx only makes spin. No pass has begun by then, so that it can be left behind.
 func Run(ctx context.Context, mgr manager.Manager, lost <-chan struct{}) error {
 	filled, ended := make(chan struct{}), make(chan error, 1)
+	filling, end := context.WithCancel(context.WithoutCancel(ctx)) // also after a stop: the caches may just have been filled
+	defer end()
 	go func() {
-		if mgr.GetCache().WaitForCacheSync(ctx) {
+		if mgr.GetCache().WaitForCacheSync(filling) {
 			close(filled)
 		}
 	}()

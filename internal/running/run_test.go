@@ -19,6 +19,7 @@ import (
 type fakeManager struct {
 	manager.Manager
 	filled  chan struct{} // closed when the caches are filled
+	found   chan struct{} // receives each time that the caches are found filled; nil: nobody wants to know
 	isLater atomic.Bool   // a kind was added later, whose cache is never filled
 	passes  time.Duration
 }
@@ -46,6 +47,9 @@ func (c fakeCache) WaitForCacheSync(ctx context.Context) bool {
 	}
 	select {
 	case <-c.of.filled:
+		if c.of.found != nil {
+			c.of.found <- struct{}{}
+		}
 		return true
 	case <-ctx.Done():
 		return false
@@ -54,13 +58,14 @@ func (c fakeCache) WaitForCacheSync(ctx context.Context) bool {
 
 // A kind whose cache is never filled, such as one that OwnsLater adds, cuts no stop short.
 func TestAStopWaitsForPasses(t *testing.T) {
-	m := &fakeManager{filled: make(chan struct{}), passes: 3 * stopWithin / 2}
+	m := &fakeManager{filled: make(chan struct{}), found: make(chan struct{}), passes: 3 * stopWithin / 2}
 	close(m.filled)
 	ctx, stop := context.WithCancel(t.Context())
-	time.AfterFunc(stopWithin/10, func() {
+	go func() {
+		<-m.found
 		m.isLater.Store(true)
 		stop()
-	})
+	}()
 	assert.Equal(t, errEnded, Run(ctx, m, nil))
 }
 

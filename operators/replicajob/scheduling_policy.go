@@ -104,8 +104,8 @@ func (p *pass) minAvailable() int32 {
 }
 
 // placeable returns how many pods of each type the gang scheduler can place together. While there are pods to place, it never waits for
-// more pods than there can be: those that have ended are not in the gang any more, and those of a type whose dependencies have not the required
-// status are not in it yet. Without pods to place, the numbers are those of the spec, so that no end of a pod causes a write.
+// more pods than there can be: those that have ended are not in the gang any more, and those of a type whose dependencies have not the
+// required status are not in it yet. Without pods to place, the numbers are those of the spec, so that no end of a pod causes a write.
 func (o *observed) placeable() map[*group]int {
 	all, now, isPlacing := map[*group]int{}, map[*group]int{}, false
 	for _, g := range o.groups {

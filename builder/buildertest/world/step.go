@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -126,7 +127,8 @@ func (w *World) stepOf(s *State, actor string, with client.Client, c Change) (St
 			if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
 				return nil
 			}
-			if c.Verb == VerbCreate && apierrors.IsForbidden(err) { // withinQuota counts for each controller alone
+			// withinQuota counts for each controller alone.
+			if c.Verb == VerbCreate && apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota") {
 				return nil
 			}
 			if err != nil {

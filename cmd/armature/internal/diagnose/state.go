@@ -34,6 +34,14 @@ func (o *Object) HasEnded() bool {
 	return !isBehind(o) && (HasSucceeded(o) || HasFailed(o) || o.isOurs() && o.text("status", "completionTime") != "")
 }
 
+// IsRetried reports whether the operator has yet to carry out a retry of a JobFlow or DaemonJob that has failed.
+func IsRetried(o *Object) bool {
+	requested, _, _ := nestedNumber(o, "spec", "retry")
+	carriedOut, _, _ := nestedNumber(o, "status", "retry")
+	return o.is("JobFlow", "DaemonJob") && HasFailed(o) && o.text("status", "completionTime") != "" && requested > carriedOut &&
+		!o.flag("spec", "terminate")
+}
+
 // StateOf returns the state in an object's own status, in a few words.
 func StateOf(o *Object) string {
 	switch {

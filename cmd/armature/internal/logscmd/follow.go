@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 )
 
@@ -208,15 +207,7 @@ func (s *source) stream(ctx context.Context, r runOf, p *printer) (last time.Tim
 // hasEnded reports whether an object will print nothing any more.
 func hasEnded(root *unstructured.Unstructured) bool {
 	o := diagnose.NewObject(root, nil)
-	return root.GetDeletionTimestamp() != nil || o.HasEnded() && !(diagnose.HasFailed(o) && isRetried(root))
-}
-
-// isRetried reports whether the operator has yet to carry out a retry of a failed JobFlow or DaemonJob.
-func isRetried(root *unstructured.Unstructured) bool {
-	requested, _, _ := unstructured.NestedInt64(root.Object, "spec", "retry")
-	carriedOut, _, _ := unstructured.NestedInt64(root.Object, "status", "retry")
-	terminated, _, _ := unstructured.NestedBool(root.Object, "spec", "terminate")
-	return root.GroupVersionKind().Group == v1alpha1.GroupVersion.Group && requested > carriedOut && !terminated
+	return root.GetDeletionTimestamp() != nil || o.HasEnded() && !diagnose.IsRetried(o)
 }
 
 // watch sends the object again when it or a pod of its namespace has changed, once for several changes in a short time. It closes the

@@ -35,7 +35,6 @@ type detail struct {
 	nodes     *nodeMap
 	explainer *explainer
 	reminder  *reminder
-	hasEnded  bool                  // by the last explanation
 	shown     map[types.UID]podView // of an object whose pods are found by its family
 }
 
@@ -140,7 +139,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 		if isNews {
 			d.reminder.changed()
 		}
-		if d.object != nil && (isNews || d.reminder.isDue() && !d.hasEnded) {
+		if d.object != nil && (isNews || d.reminder.isDue() && !d.isOver()) {
 			root := d.object
 			d.explainer.ask(ctx, func(ctx context.Context) explained { return v.explain(ctx, root, d.node) })
 		}
@@ -167,6 +166,12 @@ type objectView struct {
 // maxInline is how many nodes a flow has at most that is sent as a whole, for each change of it. Of a larger one the drawer of the flow
 // has the status, and the drawer of a node has that node.
 const maxInline = 500
+
+// isOver reports whether nothing is to happen to the object any more.
+func (d *detail) isOver() bool {
+	o := diagnose.NewObject(d.object, nil)
+	return o.HasEnded() && !diagnose.IsRetried(o)
+}
 
 // setObject sends a new version of the object.
 func (d *detail) setObject(u *unstructured.Unstructured) {
@@ -238,7 +243,6 @@ func (d *detail) sendExplained(withPods bool) {
 		return
 	}
 	d.out.send("explain", answer)
-	d.hasEnded = answer.Phase == diagnose.Succeeded || answer.Phase == diagnose.Failed
 	var changed []podView
 	now := map[types.UID]podView{}
 	for _, m := range answer.members {

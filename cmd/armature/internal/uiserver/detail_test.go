@@ -106,11 +106,13 @@ func TestMapOfADaemonJob(t *testing.T) {
 // A manager has a moment to reconcile an old object that was just changed. The managed fields have the time of the change.
 func TestAChangeOfAnOldObjectIsNotTakenForAnAbsentManager(t *testing.T) {
 	flow := flowNamed("a", "nightly")
-	changed := metav1.Now()
+	changed := metav1.NewTime(time.Now().Add(time.Minute)) // however late the explanation is
+	var fields metav1.FieldsV1
+	fields.SetRawBytes([]byte(`{"f:spec":{}}`))
 	flow.CreationTimestamp, flow.Generation, flow.Status.ObservedGeneration = metav1.NewTime(changed.Add(-time.Hour)), 2, 1
 	flow.ManagedFields = []metav1.ManagedFieldsEntry{{
 		Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: v1alpha1.GroupVersion.String(), Time: &changed,
-		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)},
+		FieldsType: "FieldsV1", FieldsV1: &fields,
 	}}
 	l := newSite(t, newAPI(t, flow)).listen("/api/stream/detail?kind=JobFlow&namespace=a&name=nightly")
 	object := decoded[objectView](t, l.until("object", nil))
