@@ -40,7 +40,8 @@ func newUp() *cobra.Command {
 	dirOf := dirFlag(cmd)
 	flags.add(cmd.Flags())
 	cmd.Flags().BoolVar(&detach, "detach", false, "run in the background, and return when the cluster is ready")
-	cmd.Flags().BoolVar(&life.temporary, "temporary", false, "delete the cluster's directory when it stops; if the cluster fails, its logs stay")
+	cmd.Flags().BoolVar(&life.temporary, "temporary", false,
+		"delete the cluster's directory when it stops; if the cluster fails, its logs stay")
 	cmd.Flags().BoolVar(&life.withParent, "with-parent", false, "stop the cluster when standard input closes")
 	_ = cmd.Flags().MarkHidden("with-parent")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
