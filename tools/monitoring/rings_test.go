@@ -72,7 +72,7 @@ func rings(t *testing.T, alert, series string) bool {
 	rule := ruleOf(t, alert)
 	storage := promqltest.LoadedStorage(t, "load 1m\n"+series)
 	engine := promqltest.NewTestEngine(t, false, 0, 1e6)
-	longest, holds := time.Duration(0), time.Duration(-time.Minute)
+	longest, holds := time.Duration(0), -time.Minute
 	for at := time.Duration(0); at <= 2*time.Hour; at += time.Minute {
 		query, err := engine.NewInstantQuery(t.Context(), storage, promql.NewPrometheusQueryOpts(false, 0), rule.Expr, time.Unix(0, 0).Add(at))
 		require.NoError(t, err)
