@@ -75,6 +75,7 @@ func TestTurns(t *testing.T) {
 		all, err := turns.List(w.ctx, w.live, w.ns)
 		require.NoError(t, err)
 		require.Len(t, all, 1)
+		require.NoError(t, all[0].ReadOwners(w.ctx, w.live))
 		return all[0]
 	}
 	areReady := func(image string, names ...string) {

@@ -2,8 +2,6 @@ package diagnose
 
 import (
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/dsoi"
-	"github.com/armature-dev/armature/dsoi/scaling"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -22,12 +20,13 @@ var actionAdvice = map[string]string{
 	v1alpha1.ReasonNoGangScheduler:    "install the gang scheduler, and the job continues by itself; or name another provider in the spec",
 	v1alpha1.ReasonMiniClusterBlocked: "remove the blocker that the message names; the job continues by itself",
 
-	dsoi.ReasonNodeTypeFailed:    "inspect the pod that the message names",
-	scaling.ReasonTargetNotFound: "correct the name, or create the object",
-	scaling.ReasonConflict:       "delete one of the two objects",
-	scaling.ReasonSourceFailed:   "check the URL, the Secret and the answer that the message quotes",
-	scaling.ReasonCannotGrow:     "use a storage class with allowVolumeExpansion",
-	scaling.ReasonAtMax:          "raise the limit, or spread the data over more nodes",
+	// Those of packages dsoi and scaling, which this program doesn't contain.
+	"NodeTypeFailed": "inspect the pod that the message names",
+	"TargetNotFound": "correct the name, or create the object",
+	"Conflict":       "delete one of the two objects",
+	"SourceFailed":   "check the URL, the Secret and the answer that the message quotes",
+	"CannotGrow":     "use a storage class with allowVolumeExpansion",
+	"AtMax":          "raise the limit, or spread the data over more nodes",
 }
 
 // actionRequired: its condition Ready has a reason that requires a user's action.
