@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -58,21 +59,27 @@ func (c fakeCache) WaitForCacheSync(ctx context.Context) bool {
 
 // A kind whose cache is never filled, such as one that OwnsLater adds, cuts no stop short.
 func TestAStopWaitsForPasses(t *testing.T) {
-	m := &fakeManager{filled: make(chan struct{}), found: make(chan struct{}), passes: 3 * stopWithin / 2}
-	close(m.filled)
-	ctx, stop := context.WithCancel(t.Context())
-	go func() {
-		<-m.found
-		m.isLater.Store(true)
-		stop()
-	}()
-	assert.Equal(t, errEnded, Run(ctx, m, nil))
+	synctest.Test(t, func(t *testing.T) {
+		m := &fakeManager{filled: make(chan struct{}), found: make(chan struct{}), passes: 3 * stopWithin / 2}
+		close(m.filled)
+		ctx, stop := context.WithCancel(t.Context())
+		go func() {
+			<-m.found
+			m.isLater.Store(true)
+			stop()
+		}()
+		assert.Equal(t, errEnded, Run(ctx, m, nil))
+	})
 }
 
 func TestAStopDoesntWaitForCachesThatNeverFill(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	time.AfterFunc(stopWithin/100, stop)
-	assert.Equal(t, ErrNeverFilled, Run(ctx, &fakeManager{}, nil))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		m := &fakeManager{filled: make(chan struct{})}
+		time.AfterFunc(stopWithin/100, stop)
+		assert.Equal(t, ErrNeverFilled, Run(ctx, m, nil))
+		close(m.filled) // the process, which would have ended, is left behind
+	})
 }
 
 func TestALostLeaseEndsTheProgram(t *testing.T) {
