@@ -50,7 +50,7 @@ func TestClusterDiesWithAKilledTest(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(dir)
 		return os.IsNotExist(err)
-	}, 2*time.Minute, 20*time.Millisecond, "the directory is deleted")
+	}, 10*time.Minute, 20*time.Millisecond, "the directory is deleted")
 	_, err = net.Dial("tcp", server.Host)
 	require.Error(t, err, "the port is closed")
 }

@@ -42,3 +42,6 @@ func (o options) flags() []string {
 	}
 	return flags
 }
+
+// runsPods says if the cluster has nodes.
+func (o options) runsPods() bool { return len(o.nodes) > 0 || o.fakeNodes > 0 }
