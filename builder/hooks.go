@@ -214,9 +214,7 @@ func (o *Operator[T]) planned(owner client.Object) (declared.Plan, error) {
 	for _, c := range plan.Children {
 		options := c.desired.Options
 		d.Children = append(d.Children, declared.Child{
-			Object:     c.desired.Object,
-			CreateOnly: (c.desired.CreateOnly || c.run != nil) && (options == nil || !options.AdoptOrphan),
-			Recreate:   options != nil && options.Recreate != nil,
+			Object: c.desired.Object, Recreate: options != nil && options.Recreate != nil,
 		})
 	}
 	return d, nil

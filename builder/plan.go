@@ -201,7 +201,7 @@ type Conditioned interface {
 // operator Watches (see [Watched] and [Lookup]), and the state of something outside the cluster (see the function [External]). The
 // cache shares all of its objects, so a plan must not change them. The zero value is empty. Tests make views with package buildertest.
 type View struct {
-	// Now is the time of this pass.
+	// Now is the time of this pass, in UTC, so that a plan that reads its hour or day is the same on each machine.
 	Now time.Time
 
 	observed view.Observed

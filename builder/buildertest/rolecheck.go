@@ -10,6 +10,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -84,15 +85,21 @@ func (r *role) run(ctx context.Context, given Scenario) error {
 	return err
 }
 
-// drift changes the children that the builder keeps as they are desired, so that it repairs them.
+// drift takes from children what the builder has given them, so that it repairs them: the digest, and the label of those that are only
+// created.
 func drift(ctx context.Context, c client.Client) error {
 	for _, obj := range c.(*Client).Server().Objects() {
-		annotations := obj.GetAnnotations()
-		if _, applied := annotations[wellknown.AnnotationDigest]; !applied {
+		annotations, labels := obj.GetAnnotations(), obj.GetLabels()
+		switch _, applied := annotations[wellknown.AnnotationDigest]; {
+		case applied:
+			delete(annotations, wellknown.AnnotationDigest)
+			obj.SetAnnotations(annotations)
+		case labels[wellknown.LabelManagedBy] == wellknown.ManagedBy && metav1.GetControllerOf(obj) != nil:
+			delete(labels, wellknown.LabelManagedBy)
+			obj.SetLabels(labels)
+		default:
 			continue
 		}
-		delete(annotations, wellknown.AnnotationDigest)
-		obj.SetAnnotations(annotations)
 		if err := c.Update(ctx, obj); err != nil {
 			return err
 		}

@@ -15,7 +15,8 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// copying is an operator that copies a Secret, which it reads by name past the cache, into a ConfigMap.
+// copying is an operator that copies a Secret, which it reads by name past the cache, into a ConfigMap. It creates a ServiceAccount, and
+// leaves it as it is then.
 func copying() Scenario {
 	owner := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
 	return Scenario{
@@ -26,10 +27,12 @@ func copying() Scenario {
 				meta := metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name}
 				return builder.Plan[*corev1.Service]{Children: []builder.Child{
 					builder.Want(&corev1.ConfigMap{ObjectMeta: meta}), builder.Want(&corev1.Secret{ObjectMeta: meta}),
+					builder.Want(&corev1.ServiceAccount{ObjectMeta: meta}, builder.CreateOnly()),
 				}}
 			}
 			return NewReconciler(builder.NewOperator[*corev1.Service](nil, "copy").
 				Owns(&corev1.ConfigMap{}).
+				Owns(&corev1.ServiceAccount{}).
 				Owns(&corev1.Secret{}, builder.ByName(func(o *corev1.Service) []string { return []string{o.Name} })).
 				Plan(plan), c, c.Now)
 		},
@@ -43,20 +46,25 @@ func core(resource string, verbs ...string) rbacv1.PolicyRule {
 func TestCheckRole(t *testing.T) {
 	events := rbacv1.PolicyRule{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}}
 	owner := core("services", "get", "list", "watch")
+	accounts := core("serviceaccounts", "list", "watch", "create", "patch")
 	maps := core("configmaps", "list", "watch", "create", "patch")
 	secrets := core("secrets", "get", "create", "patch")
 	for name, c := range map[string]struct {
 		rules []rbacv1.PolicyRule
 		err   string
 	}{
-		"exact":         {[]rbacv1.PolicyRule{owner, maps, secrets, events}, ""},
-		"no events":     {[]rbacv1.PolicyRule{owner, maps, secrets}, "scenario 1: the role doesn't permit: create events.events.k8s.io"},
-		"no patch":      {[]rbacv1.PolicyRule{owner, core("configmaps", "list", "watch", "create"), secrets, events}, "the role doesn't permit: patch configmaps."},
-		"no watch":      {[]rbacv1.PolicyRule{owner, core("configmaps", "list", "create", "patch"), secrets, events}, "the role doesn't permit: watch configmaps."},
-		"no get":        {[]rbacv1.PolicyRule{owner, maps, core("secrets", "create", "patch"), events}, "the role doesn't permit: get secrets."},
-		"unused delete": {[]rbacv1.PolicyRule{owner, maps, secrets, events, core("configmaps", "delete")}, "no scenario makes use of: delete configmaps.;"},
-		"unused list":   {[]rbacv1.PolicyRule{owner, maps, core("secrets", "get", "list", "create", "patch"), events}, "no scenario makes use of: list secrets.;"},
-		"unused kind":   {[]rbacv1.PolicyRule{owner, maps, secrets, events, core("nodes", "watch")}, "no scenario makes use of: watch nodes.;"},
+		"exact":     {[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events}, ""},
+		"no events": {[]rbacv1.PolicyRule{owner, accounts, maps, secrets}, "scenario 1: the role doesn't permit: create events.events.k8s.io"},
+		"no patch":  {[]rbacv1.PolicyRule{owner, accounts, core("configmaps", "list", "watch", "create"), secrets, events}, "the role doesn't permit: patch configmaps."},
+		"no patch of what is only created": {
+			[]rbacv1.PolicyRule{owner, core("serviceaccounts", "list", "watch", "create"), maps, secrets, events},
+			"the role doesn't permit: patch serviceaccounts.",
+		},
+		"no watch":      {[]rbacv1.PolicyRule{owner, accounts, core("configmaps", "list", "create", "patch"), secrets, events}, "the role doesn't permit: watch configmaps."},
+		"no get":        {[]rbacv1.PolicyRule{owner, accounts, maps, core("secrets", "create", "patch"), events}, "the role doesn't permit: get secrets."},
+		"unused delete": {[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events, core("configmaps", "delete")}, "no scenario makes use of: delete configmaps.;"},
+		"unused list":   {[]rbacv1.PolicyRule{owner, accounts, maps, core("secrets", "get", "list", "create", "patch"), events}, "no scenario makes use of: list secrets.;"},
+		"unused kind":   {[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events, core("nodes", "watch")}, "no scenario makes use of: watch nodes.;"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := checkRole(context.Background(), c.rules, []Scenario{copying()})

@@ -113,21 +113,18 @@ func (d *derivation) plans(op declared.Operator) ([]declared.Plan, error) {
 // owned grants what a kind of children needs.
 func (d *derivation) owned(owner client.Object, owned declared.Owned, plans []declared.Plan) error {
 	if owned.ByName {
-		d.grant(owned.Kind, "", "get", "create")
+		d.grant(owned.Kind, "", "get", "create", "patch")
 	} else {
-		d.grant(owned.Kind, "", append(slices.Clone(read), "create")...)
+		d.grant(owned.Kind, "", append(slices.Clone(read), "create", "patch")...)
 	}
 	if owned.CrossNamespace {
 		d.grant(owner, "", "patch")
 	}
-	uses, err := d.uses(owned.Kind, plans)
+	deletes, err := d.deletes(owned.Kind, plans)
 	if err != nil {
 		return err
 	}
-	if uses.patched {
-		d.grant(owned.Kind, "", "patch")
-	}
-	if uses.deleted || owned.CrossNamespace {
+	if deletes || owned.CrossNamespace {
 		d.grant(owned.Kind, "", "delete")
 	}
 	for _, dependent := range owned.Dependents {
@@ -136,41 +133,29 @@ func (d *derivation) owned(owner client.Object, owned declared.Owned, plans []de
 	return nil
 }
 
-// uses are the verbs of a kind of children that depend on the plan.
-type uses struct{ patched, deleted bool }
-
-// uses returns what plans do with a kind. Of a kind without children in the samples, a plan may patch children later.
-func (d *derivation) uses(kind client.Object, plans []declared.Plan) (uses, error) {
+// deletes reports whether plans delete children of a kind.
+func (d *derivation) deletes(kind client.Object, plans []declared.Plan) (bool, error) {
 	if len(plans) == 0 {
-		return uses{patched: true, deleted: true}, nil
+		return true, nil
 	}
-	var u uses
-	seen := false
-	is := func(obj client.Object) (bool, error) { return d.sameKind(obj, kind) }
+	_, revisions := kind.(*appsv1.ControllerRevision)
 	for _, plan := range plans {
+		if plan.PruneAll || plan.Phases && revisions {
+			return true, nil
+		}
+		objects := slices.Clone(plan.Prune)
 		for _, c := range plan.Children {
-			same, err := is(c.Object)
-			if err != nil {
-				return u, err
-			}
-			if same {
-				seen = true
-				u.patched = u.patched || !c.CreateOnly
-				u.deleted = u.deleted || c.Recreate
+			if c.Recreate {
+				objects = append(objects, c.Object)
 			}
 		}
-		for _, pruned := range plan.Prune {
-			same, err := is(pruned)
-			if err != nil {
-				return u, err
+		for _, obj := range objects {
+			if same, err := d.sameKind(obj, kind); same || err != nil {
+				return same, err
 			}
-			u.deleted = u.deleted || same
 		}
-		_, revisions := kind.(*appsv1.ControllerRevision)
-		u.deleted = u.deleted || plan.PruneAll || plan.Phases && revisions
 	}
-	u.patched = u.patched || !seen
-	return u, nil
+	return false, nil
 }
 
 func (d *derivation) sameKind(a, b client.Object) (bool, error) {
@@ -191,10 +176,7 @@ func (d *derivation) plan(op declared.Operator, plan declared.Plan) {
 		d.grant(op.Owner, "", "delete")
 	}
 	for _, c := range plan.Children { // retained children are watched, and not owned
-		d.grant(c.Object, "", "get", "create")
-		if !c.CreateOnly {
-			d.grant(c.Object, "", "patch")
-		}
+		d.grant(c.Object, "", "get", "create", "patch")
 	}
 }
 

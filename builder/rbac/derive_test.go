@@ -107,7 +107,7 @@ func TestSamples(t *testing.T) {
 		"+ update deployments/finalizers.apps", "- patch deployments/status.apps", // the plan has no status
 		"+ get statefulsets.apps", "+ list statefulsets.apps", "+ watch statefulsets.apps", "+ create statefulsets.apps",
 		"+ patch statefulsets.apps", "+ delete statefulsets.apps",
-		"+ get jobs.batch", "+ list jobs.batch", "+ watch jobs.batch", "+ create jobs.batch", "+ delete jobs.batch",
+		"+ get jobs.batch", "+ list jobs.batch", "+ watch jobs.batch", "+ create jobs.batch", "+ patch jobs.batch", "+ delete jobs.batch",
 	}, derived(t, options))
 
 	all := options

@@ -15,8 +15,8 @@
 //	effects.PerformedBy       get, list, watch, create, patch, delete of ControllerRevisions; patch of the owner's kind, for the finalizer
 //
 // Other verbs depend on the plan: delete for kinds that it prunes, or recreates, and for an owner that it deletes; patch of the owner's
-// kind for PruneAll; no patch for kinds of which all children are CreateOnly. Plans are pure, so Derive calls them with the sample owners.
-// Without samples it assumes that each owned kind is patched and pruned.
+// kind for PruneAll. Plans are pure, so Derive calls them with the sample owners.
+// Without samples it assumes that each owned kind is pruned.
 //
 // A plan without children yet shows neither Plan.Edits nor Plan.Delete, and a program may use a client of its own. Such permissions are
 // Options.More. A test finds what is missing and what is too much: see buildertest.CheckRole for the API server in memory. [Usage] is the

@@ -244,12 +244,12 @@ func (m *Manager) pass(operator int, kind schema.GroupKind, owner types.Namespac
 		if err != nil {
 			m.fail(fmt.Errorf("reconcile %s %s: %w", kind.Kind, owner, err))
 		}
-		switch {
-		case result.RequeueAfter > 0:
-			last.again = m.world.Now().Add(result.RequeueAfter)
+		switch { // as controller-runtime, which forgets the time beside an error
 		case err != nil && !errors.Is(err, reconcile.TerminalError(nil)):
 			last.retry = min(max(2*m.passes[key].retry, firstRetry), lastRetry)
 			last.again = m.world.Now().Add(last.retry)
+		case err == nil && result.RequeueAfter > 0:
+			last.again = m.world.Now().Add(result.RequeueAfter)
 		}
 		m.passes[key] = last
 		return nil

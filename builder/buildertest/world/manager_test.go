@@ -3,11 +3,13 @@ package world_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -59,4 +61,33 @@ func TestTheEndOfALagCausesPasses(t *testing.T) {
 	require.NoError(t, m.Lag(0))
 	require.NoError(t, w.SettleOnly(t.Context(), passes))
 	assert.Equal(t, 1, seen[len(seen)-1])
+}
+
+// controller-runtime forgets the time beside an error, and doesn't retry a terminal one.
+func TestATimeBesideAnErrorIsForgotten(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		passes int
+	}{
+		"no error":         {nil, 3},
+		"a terminal error": {reconcile.TerminalError(assert.AnError), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, world.Options{}, job(func(*batchv1.JobSpec) {}))
+			passes := 0
+			failing := func(*buildertest.Client) (reconcile.Reconciler, error) {
+				return reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+					passes++
+					return reconcile.Result{RequeueAfter: time.Hour}, c.err
+				}), nil
+			}
+			m, err := w.AddManager("manager", world.Operator{Owner: &corev1.Namespace{}, Reconciler: failing})
+			require.NoError(t, err)
+			require.NoError(t, m.Client().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+			require.NoError(t, w.Wait(t.Context(), time.Minute))
+			passes = 0
+			require.NoError(t, w.Wait(t.Context(), 3*time.Hour))
+			assert.Equal(t, c.passes, passes)
+		})
+	}
 }

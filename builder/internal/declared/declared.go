@@ -39,7 +39,6 @@ type Plan struct {
 
 // Child is a desired child.
 type Child struct {
-	Object     client.Object
-	CreateOnly bool // created, and never patched
-	Recreate   bool // deleted when an immutable field changes
+	Object   client.Object
+	Recreate bool // deleted when an immutable field changes
 }

@@ -11,6 +11,7 @@ const builderPath = "github.com/armature-dev/armature/builder"
 
 const (
 	adviceClock      = "a Plan gets the time from View.Now"
+	adviceZone       = "time zones are the machine's; View.Now is in UTC"
 	adviceRandom     = "derive the value from the owner: its UID, name or generation"
 	adviceOutside    = "declare what the Plan needs as a source of the operator, and read it from the View"
 	adviceConcurrent = "a Plan is one computation, in one order"
@@ -67,6 +68,9 @@ func source(f *types.Func, own bool) (advice string, ok bool) {
 	case "time":
 		if !method && clock[name] {
 			return adviceClock, true
+		}
+		if own && (method && name == "Local" || !method && name == "LoadLocation") {
+			return adviceZone, true
 		}
 	case "math/rand", "math/rand/v2":
 		// A generator with a seed of its own is pure.

@@ -143,6 +143,10 @@ func Literal() func(*owner, builder.View) plan { // want Literal:"calls time.Now
 }
 
 // part has the View, so it is a part of a Plan.
+func Zone(o *owner, view builder.View) plan { // want Zone:"calls .time.Time..Local"
+	return plan{Message: view.Now().Local().String()} // want `plans.Zone isn't pure: it calls \(time.Time\).Local; time zones are the machine's`
+}
+
 func part(view builder.View) time.Time { return time.Now() } // want part:"calls time.Now" `plans.part isn't pure`
 
 // Nothing reaches this one, and it isn't a Plan.
