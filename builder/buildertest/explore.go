@@ -34,7 +34,7 @@ type Bounds struct {
 	// happened. Default: 0.
 	LostReplies int
 	// EachStep explores the order of all steps of the Cluster. Default: false, a step that changes only objects of kinds that no operator
-	// and no invariant reads is taken at once, alone, because its order shows in nothing but what follows from it.
+	// and no invariant reads, and that belong to no object of a kind that they read, is taken at once, alone: its order shows nowhere.
 	EachStep bool
 	// Coarse takes the steps of the Cluster about an object and what that controls as one, until the object itself has changed: a Job's
 	// pod is bound and starts, and then the Job counts it. For several children at the same time, whose orders are otherwise too many.

@@ -47,11 +47,12 @@ func (e *exploration) aroundOf(s *exploredState) (around, error) {
 	return a, nil
 }
 
-// reduced leaves out orders. A step that changes an object of a kind that nothing reads comes first, alone, because its place shows
-// nowhere; of a controller's steps about one object, only the first one stands for all.
+// reduced leaves out orders. A step that changes an object of a kind that nothing reads, as what controls it, comes first, alone, because
+// its place shows nowhere; of a controller's steps about one object, only the first one stands for all. A Job's pod isn't such an object
+// where the Job is read: what the Job counts depends on it.
 func (e *exploration) reduced(a around) around {
 	for _, step := range a.steps {
-		if !e.seen[step.Kind] && e.groupOf(step) == "" {
+		if !e.seen[step.Kind] && e.groupOf(step) == "" && !e.seesRoot(step) {
 			return around{steps: []ClusterStep{step}, next: a.next, alone: true}
 		}
 	}
@@ -72,10 +73,10 @@ func (e *exploration) groupOf(step ClusterStep) string {
 		return ""
 	case e.bounds.WholeWorkloads && e.seesRoot(step):
 		return step.Root
+	case e.bounds.Coarse && step.Root != "" && (e.seen[step.Kind] || e.seesRoot(step)):
+		return step.Root
 	case !e.seen[step.Kind]:
 		return ""
-	case e.bounds.Coarse && step.Root != "":
-		return step.Root
 	case step.Group == "":
 		return ""
 	}

@@ -251,6 +251,7 @@ func TestExploreFindsPlantedBugs(t *testing.T) {
 	}{
 		"stale state":                          {stale, backup, bounds, buildertest.ErrCreatedTwice},
 		"unobserved state":                     {unobserved, backup, each, buildertest.ErrOtherEnd},
+		"unobserved state, by default":         {unobserved, backup, buildertest.Bounds{}, buildertest.ErrOtherEnd},
 		"intermediate state":                   {intermediate, backup, bounds, buildertest.ErrOtherEnd},
 		"hot loop":                             {hotLoop, backup, bounds, buildertest.ErrNoRest},
 		"toggle":                               {toggle, backup, bounds, buildertest.ErrNoRest},

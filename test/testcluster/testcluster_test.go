@@ -56,7 +56,7 @@ func TestClientAndKubectlLeadToTheSameCluster(t *testing.T) {
 	assert.Contains(t, out, `configmaps "unsaid" not found`)
 }
 
-func TestNamespaceTakesPodsAndIsDeleted(t *testing.T) {
+func TestNamespaceTakesPodsUntilTheTestEnds(t *testing.T) {
 	client, err := kubernetes.NewForConfig(testcluster.Config(t))
 	require.NoError(t, err)
 	var name string
@@ -70,10 +70,10 @@ func TestNamespaceTakesPodsAndIsDeleted(t *testing.T) {
 		_, err := client.CoreV1().Pods(name).Create(t.Context(), pod, metav1.CreateOptions{})
 		require.NoError(t, err)
 	})
-	ns, err := client.CoreV1().Namespaces().Get(t.Context(), name, metav1.GetOptions{})
+	pod, err := client.CoreV1().Pods(name).Get(t.Context(), "p", metav1.GetOptions{})
 	if !apierrors.IsNotFound(err) {
 		require.NoError(t, err)
-		assert.NotNil(t, ns.DeletionTimestamp)
+		assert.NotNil(t, pod.DeletionTimestamp)
 	}
 }
 
