@@ -42,6 +42,8 @@ type written struct {
 type passed struct {
 	result reconcile.Result
 	err    error
+	faults []Fault
+	lost   string // which reply the faults lose
 	writes []Call // successful and failed ones, without dry runs
 	after  []written
 	server *snapshot
@@ -62,7 +64,9 @@ func (e *exploration) run(s *exploredState, process int, request reconcile.Reque
 	for _, past := range q.passes {
 		e.server.restore(past.server)
 		c.view.at, c.view.wrote = past.reads.at, maps.Clone(past.wrote)
+		c.Fail(past.faults...)
 		_, _ = e.reconcile(reconciler, past.request)
+		c.Heal()
 		e.replayed++
 	}
 	e.server.restore(s.server)
@@ -70,7 +74,7 @@ func (e *exploration) run(s *exploredState, process int, request reconcile.Reque
 	c.ledger.Reset()
 	c.Fail(faults...)
 	c.view.least, c.view.at, c.view.wrote = q.started, r.at, maps.Clone(q.wrote)
-	done := &passed{}
+	done := &passed{faults: faults}
 	c.written = func(call Call) {
 		if !call.Changed {
 			return
@@ -154,6 +158,7 @@ func (e *exploration) losingReplies(
 		if err != nil {
 			return nil, err
 		}
+		done.lost = fmt.Sprintf("%d %s", k, w.call)
 		next, err := e.afterPass(s, process, request, r, done)
 		if err != nil {
 			return nil, err
@@ -165,9 +170,13 @@ func (e *exploration) losingReplies(
 	return outcomes, nil
 }
 
-// faultOf returns a fault that matches calls such as this one.
+// faultOf returns a fault that matches calls such as this one. One that creates an object may have no name before the server generates it.
 func faultOf(c Call) Fault {
-	return Fault{Verb: c.Verb, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name, Subresource: c.Subresource}
+	f := Fault{Verb: c.Verb, Kind: c.Kind, Namespace: c.Namespace, Name: c.Name, Subresource: c.Subresource}
+	if c.Verb == VerbCreate {
+		f.Name = ""
+	}
+	return f
 }
 
 // matching returns how many calls are such as this one.
@@ -212,8 +221,8 @@ func (e *exploration) afterPass(s *exploredState, process int, request reconcile
 		q.seen[gvk] = r.versionOf(s.server)(gvk)
 	}
 	if e.bounds.KeepMemory {
-		q.passes = append(q.passes, pastPass{s.server, request, r, s.queues[process].wrote})
-		q.memory = digest(fmt.Appendf(nil, "%x %s %x", q.memory, request, e.digests.all(s.server, r.versionOf(s.server))))
+		q.passes = append(q.passes, pastPass{s.server, request, r, s.queues[process].wrote, done.faults})
+		q.memory = digest(fmt.Appendf(nil, "%x %s %s %x", q.memory, request, done.lost, e.digests.all(s.server, r.versionOf(s.server))))
 	}
 	changed := len(done.after) > 0
 	if done.err != nil {

@@ -40,6 +40,7 @@ const (
 	backwards    bug = "it forgets that it was done"
 	panics       bug = "it relies on an object that someone may delete"
 	inMemory     bug = "it remembers a step only in memory"
+	lostMemory   bug = "it remembers only in memory what it has created"
 )
 
 // backups is an operator written by hand: it runs a Job, tells a ConfigMap beside it about that, records in its owner that it is done,
@@ -47,7 +48,7 @@ const (
 type backups struct {
 	bug    bug
 	c      *buildertest.Client
-	copied bool // for inMemory
+	copied bool // for inMemory and lostMemory
 }
 
 func (b *backups) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -93,6 +94,14 @@ func (b *backups) start(ctx context.Context, owner *corev1.ConfigMap, job *batch
 		if err := b.c.Update(ctx, owner); err != nil {
 			return err
 		}
+	}
+	if b.bug == lostMemory && !b.copied {
+		log := owned(configMap(""), owner)
+		log.SetGenerateName("log-")
+		if err := b.c.Create(ctx, log); err != nil {
+			return err
+		}
+		b.copied = true
 	}
 	if b.bug == recreatesAll {
 		if note := configMap(owner.Name + "-note"); b.c.Live().Get(ctx, client.ObjectKeyFromObject(note), note) == nil {
@@ -265,6 +274,7 @@ func TestExploreFindsPlantedBugs(t *testing.T) {
 		"backwards":                            {backwards, backup, bounds, buildertest.ErrBackwards},
 		"panic":                                {panics, withoutNote, bounds, buildertest.ErrPanic},
 		"memory":                               {inMemory, running, kept, buildertest.ErrOtherEnd},
+		"memory of a lost reply":               {lostMemory, backup, buildertest.Bounds{LostReplies: 1, KeepMemory: true, Coarse: true}, buildertest.ErrOtherEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := buildertest.FindCounterexample(t.Context(), c.scenario(c.bug), c.bounds)

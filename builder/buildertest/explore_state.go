@@ -45,6 +45,7 @@ type pastPass struct {
 	request reconcile.Request
 	reads   reads
 	wrote   map[schema.GroupVersionKind]uint64
+	faults  []Fault
 }
 
 // clone returns a copy to change.
