@@ -187,7 +187,7 @@ func (o *Operator[T]) add() error {
 	r.throttle, r.limiter = throttle.NewPasses(), limiter
 	c, err := b.Build(throttle.AfterFirst(r))
 	o.completed = &completed[T]{controller: c, reconciler: r, watched: sets.Set[kinds.Kind]{}}
-	if with, ok := o.mgr.(previews); ok { // see package preview
+	if with, ok := featureOf[previews](o.mgr); ok { // see package preview
 		with.AddOperator(o.name, newOwner[T](), o.Diff)
 	}
 	return err

@@ -55,9 +55,12 @@ func (m *Manager) AddOperator(
 }
 
 // Run fills the manager's caches, asks each operator about each of its owners, and returns the report. It may be called once. An error of
-// one owner is in the report. Run returns an error if it can't list the owners, if the caches aren't filled within 2 minutes, or if ctx
-// ends first; the error contains the cause of ctx.
+// one owner is in the report. Run returns an error if no operator was completed, if it can't list the owners, if the caches aren't filled
+// within 2 minutes, or if ctx ends first; the error contains the cause of ctx.
 func (m *Manager) Run(ctx context.Context) (*Report, error) {
+	if len(m.operators) == 0 { // a report of 0 owners would mean that there is nothing to change
+		return nil, errors.New("the setup completes no operator with the manager of the preview")
+	}
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- m.GetCache().Start(ctx) }()

@@ -27,6 +27,8 @@ spec:
           spec:
             type: object
             required: [parts]
+            x-kubernetes-validations:
+            - {rule: "self.pod == oldSelf.pod", fieldPath: .pod, message: can't be changed}
             properties:
               parts:
                 description: Parts are what it has.
@@ -57,6 +59,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
+		"## spec\n\nobject, required\n\nRules: pod can't be changed.\n",
 		"# Thing\n", "Thing is a thing.\n", "| kubectl knows it as | `things`, `thing`, `th` |",
 		"### spec.parts\n\nlist of objects, required\n\nParts are what it has.\n\nRules: at least 1 item.\n",
 		"### spec.parts[].size\n\ninteger, default `3`\n\nSize is &lt;how> large.\n\nRules: at least 1.\n",

@@ -64,6 +64,9 @@ func rules(s *apiextensionsv1.JSONSchemaProps) []string {
 		if message == "" {
 			message = "`" + rule.Rule + "`"
 		}
+		if rule.FieldPath != "" { // the API server's error begins with it, so the message doesn't name it
+			message = strings.TrimPrefix(rule.FieldPath, ".") + " " + message
+		}
 		add("%s", strings.ReplaceAll(message, "<", "&lt;"))
 	}
 	if s.Items != nil && s.Items.Schema != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
@@ -77,6 +78,19 @@ type Manager struct {
 
 // Expires is when the manager counts as gone, if it doesn't renew the lease.
 func (m Manager) Expires() time.Time { return m.Renewed.Add(m.Duration + lateness) }
+
+// Find is [Read] for a command with the flag --leader-elect-namespace. Its error names the flag to users who may not list all leases.
+func Find(ctx context.Context, c client.Reader, namespace string) ([]Manager, error) {
+	managers, err := Read(ctx, c, namespace)
+	switch {
+	case apierrors.IsForbidden(err) && namespace == "":
+		return nil, fmt.Errorf("find the manager: %w: name the namespace of its lease with --leader-elect-namespace, "+
+			"if you may list the leases there", err)
+	case err != nil:
+		return nil, fmt.Errorf("find the manager: %w", err)
+	}
+	return managers, nil
+}
 
 // Read returns the managers that elect a leader, in the order of their leases' names. It reads the leases of a namespace, or of all if the
 // namespace is empty.

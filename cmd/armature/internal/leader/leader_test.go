@@ -1,15 +1,20 @@
 package leader
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -36,6 +41,25 @@ func TestLeasesSayWhatIsWorkedOn(t *testing.T) {
 	assert.Equal(t, []Manager{{Namespace: "ops", Lease: "armature-manager", Holder: "pod-1", Renewed: at.Local(), Duration: 15 * time.Second, Scope: scope}}, all)
 	assert.Equal(t, `--operators=jobflow,fluxjob --watch-namespaces=a,b --selector="api.practice.com/shard=x"`, all[0].Scope.String())
 	assert.Equal(t, at.Local().Add(20*time.Second), all[0].Expires())
+}
+
+// A user who may list the leases of the manager's namespace only names that namespace.
+func TestFindWithTheLeasesOfOneNamespace(t *testing.T) {
+	c := interceptor.NewClient(ctrlfake.NewClientBuilder().Build(), interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if (&client.ListOptions{}).ApplyOptions(opts).Namespace != "ops" {
+				return apierrors.NewForbidden(schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}, "", nil)
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})
+	_, err := Find(t.Context(), c, "")
+	assert.ErrorContains(t, err, "--leader-elect-namespace")
+	_, err = Find(t.Context(), c, "other")
+	require.ErrorContains(t, err, "find the manager: list leases: ")
+	assert.NotContains(t, err.Error(), "--leader-elect-namespace", "the user has named one")
+	_, err = Find(t.Context(), c, "ops")
+	require.NoError(t, err)
 }
 
 func TestCovers(t *testing.T) {

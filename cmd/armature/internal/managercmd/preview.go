@@ -128,17 +128,17 @@ func likeManager(ctx context.Context, c client.Reader, o options, given func(fla
 	if given("leader-elect-namespace") {
 		namespace = o.leaderElectNamespace
 	}
-	managers, err := leader.Read(ctx, c, namespace)
-	switch {
-	case apierrors.IsForbidden(err) && namespace == "":
-		return o, fmt.Errorf("find the manager: %w: name the namespace of its lease with --leader-elect-namespace, "+
-			"if you may list the leases there", err)
-	case err != nil:
-		return o, fmt.Errorf("find the manager: %w", err)
+	managers, err := leader.Find(ctx, c, namespace)
+	if err != nil {
+		return o, err
 	}
 	managers = slices.DeleteFunc(managers, func(m leader.Manager) bool {
 		return given("leader-elect-name") && m.Lease != o.leaderElectName
 	})
+	// An uninstalled manager leaves its lease, released. So does one that has stopped, which counts if there is no other.
+	if held := slices.DeleteFunc(slices.Clone(managers), func(m leader.Manager) bool { return m.Holder == "" }); len(held) > 0 {
+		managers = held
+	}
 	if len(managers) == 0 {
 		return o, nil
 	}

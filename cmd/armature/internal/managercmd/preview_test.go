@@ -28,7 +28,7 @@ func previewedLease(namespace, scope string) client.Object {
 			Namespace: namespace, Name: leaseName, Labels: map[string]string{leader.LabelName: leader.Name},
 			Annotations: map[string]string{leader.AnnotationScope: scope},
 		},
-		Spec: coordinationv1.LeaseSpec{RenewTime: &metav1.MicroTime{Time: time.Unix(1, 0)}},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: new("pod-1"), RenewTime: &metav1.MicroTime{Time: time.Unix(1, 0)}},
 	}
 }
 
@@ -61,6 +61,23 @@ func TestPreviewIsLikeTheManager(t *testing.T) {
 		"choose one with --leader-elect-namespace and --leader-elect-name")
 
 	o, err = read([]string{"leader-elect-namespace"}, one, other)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"daemonjob"}, o.operators)
+}
+
+// The lease of an uninstalled manager remains, released. So does that of a stopped manager, whose objects a preview covers.
+func TestPreviewIgnoresReleasedLeasesBesideHeldOnes(t *testing.T) {
+	held := previewedLease("system", `{"operators": ["jobflow"]}`)
+	released := previewedLease("former", `{"operators": ["daemonjob"]}`)
+	released.(*coordinationv1.Lease).Spec.HolderIdentity = new("")
+	read := func(leases ...client.Object) (options, error) {
+		c := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(leases...).Build()
+		return likeManager(t.Context(), c, options{operators: []string{"*"}}, func(string) bool { return false })
+	}
+	o, err := read(held, released)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"jobflow"}, o.operators)
+	o, err = read(released)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"daemonjob"}, o.operators)
 }

@@ -35,7 +35,7 @@ func New() []*cobra.Command { return []*cobra.Command{newRecord(), newReplay()} 
 
 func newRecord() *cobra.Command {
 	kube := connect.Flags()
-	var file, address string
+	var file, address, leaseNamespace string
 	port := Port
 	cmd := &cobra.Command{
 		Use:   "record KIND/NAME [-o FILE]",
@@ -44,8 +44,10 @@ func newRecord() *cobra.Command {
 contains the view, the plan and the writes of each pass, without the values of Secrets: attach it to a bug report, or pass it to armature
 replay.
 
-The manager records passes if it runs with --record-bytes. The command runs kubectl port-forward to the pod of the leader, so you need
-kubectl and the permission to create pods/portforward in the manager's namespace. For a manager outside the cluster, use --address.`,
+The manager records passes if it runs with --record-bytes. The command finds the leader by its lease, and runs kubectl port-forward to
+the leader's pod. So you need kubectl and the permissions to list leases in all namespaces, or in the namespace that
+--leader-elect-namespace names, and to get pods and create pods/portforward in the manager's namespace. For a manager outside the
+cluster, use --address.`,
 		Example: "  armature record jobflow/nightly -o nightly.json\n  armature record jobflow nightly | jq '.items[].error'",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,7 +57,7 @@ kubectl and the permission to create pods/portforward in the manager's namespace
 			}
 			if address == "" {
 				var stop func()
-				if address, stop, err = reach(cmd.Context(), kube, owner, port); err != nil {
+				if address, stop, err = reach(cmd.Context(), kube, leaseNamespace, owner, port); err != nil {
 					return err
 				}
 				defer stop()
@@ -72,6 +74,7 @@ kubectl and the permission to create pods/portforward in the manager's namespace
 	kube.AddFlags(f)
 	f.StringVarP(&file, "output", "o", "", "`file` to write (default: standard output)")
 	f.StringVar(&address, "address", "", "`host:port` of the manager's --record-bind-address (default: the leader's, by port-forward)")
+	f.StringVar(&leaseNamespace, "leader-elect-namespace", "", "`namespace` of the manager's lease (default: all namespaces are searched)")
 	f.IntVar(&port, "port", Port, "`port` of the manager's --record-bind-address in its pod")
 	return cmd
 }
@@ -110,15 +113,15 @@ func ownerOf(kube *genericclioptions.ConfigFlags, args []string) (record.Owner, 
 	return record.Owner{Kind: gvk.GroupKind().String(), Namespace: namespace, Name: name}, nil
 }
 
-// reach returns a local address of the leader that runs the objects of a kind.
-func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, owner record.Owner, port int) (
+// reach returns a local address of the leader that runs the objects of a kind, by its lease in a namespace, or in any if that is empty.
+func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, leaseNamespace string, owner record.Owner, port int) (
 	address string, stop func(), err error,
 ) {
 	cluster, err := connect.Open(kube)
 	if err != nil {
 		return "", nil, err
 	}
-	managers, err := leader.Read(ctx, cluster.Client, "")
+	managers, err := leader.Find(ctx, cluster.Client, leaseNamespace)
 	if err != nil {
 		return "", nil, err
 	}
