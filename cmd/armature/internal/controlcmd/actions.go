@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
@@ -245,6 +246,9 @@ func stateOf(obj *unstructured.Unstructured) v1alpha1.State {
 // fieldOf returns the field of an object that an action sets.
 func (a action) fieldOf(obj *unstructured.Unstructured) ([]string, error) {
 	if a.fields == nil {
+		if obj.GroupVersionKind().GroupKind() == (schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: "JobTemplate"}) {
+			return nil, errors.New("no operator works on a JobTemplate: accepted is another kind")
+		}
 		return nil, nil
 	}
 	field, ok := a.fields[obj.GetKind()]

@@ -20,6 +20,8 @@ func TestActions(t *testing.T) {
 		"pause anything":                                   {"pause", "{apiVersion: example.com/v1, kind: Thing}", `{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`, ""},
 		"pause what is paused":                             {"pause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true'}}}", "", ""},
 		"pause what is being deleted":                      {"pause", "{apiVersion: example.com/v1, kind: Thing, metadata: {deletionTimestamp: '2026-01-01T00:00:00Z'}}", "", "it is being deleted"},
+		"pause a template":                                 {"pause", "{apiVersion: api.practice.com/v1alpha1, kind: JobTemplate}", "", "no operator works on a JobTemplate"},
+		"pause someone's JobTemplate":                      {"pause", "{apiVersion: flow.example.com/v1, kind: JobTemplate}", `{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`, ""},
 		"unpause":                                          {"unpause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true', a: b}}}", `{"metadata":{"annotations":{"armature.dev/paused":null}}}`, ""},
 		"unpause what was undone":                          {"unpause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true', armature.dev/undo: t-1}}}", `{"metadata":{"annotations":{"armature.dev/paused":null,"armature.dev/undo":null}}}`, ""},
 		"unpause what is being deleted":                    {"unpause", "{apiVersion: example.com/v1, kind: Thing, metadata: {deletionTimestamp: '2026-01-01T00:00:00Z', annotations: {armature.dev/paused: 'true'}}}", "", "it is being deleted"},
