@@ -28,7 +28,7 @@ const DefaultFluxQueue = "default"
 // +kubebuilder:printcolumn:name="Exit",type=integer,JSONPath=".status.exitCode"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 52 lower case letters, digits and '-', and begin with a letter: it is the name of the MiniCluster and of its hosts"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || (self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$'))",optionalOldSelf=true,message="metadata.name must be at most 52 lower case letters, digits and '-', and begin with a letter: it is the name of the MiniCluster and of its hosts"
 type FluxJob struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional

@@ -23,7 +23,7 @@ import (
 // +kubebuilder:printcolumn:name="Manager",type=string,priority=1,JSONPath=".status.manager.name"
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name must be at most 63 characters: it is a label of the MiniClusters"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || self.metadata.name.size() <= 63",optionalOldSelf=true,message="metadata.name must be at most 63 characters: it is a label of the MiniClusters"
 type FluxSetup struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional

@@ -20,8 +20,8 @@ import (
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].reason"
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=".status.conditions[?(@.type=='Ready')].message"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=".metadata.creationTimestamp"
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS label: lower case letters, digits and '-', starting with a letter; it is the name of a Service"
-// +kubebuilder:validation:XValidation:rule="self.spec.replicaSpecs.all(t, size(self.metadata.name) + size(t) + 2 + size(string(has(self.spec.replicaSpecs[t].replicas) && self.spec.replicaSpecs[t].replicas > 0 ? self.spec.replicaSpecs[t].replicas - 1 : 0)) <= 63)",message="a pod's name, <job>-<type>-<index>, must have at most 63 characters: it is a host name"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",optionalOldSelf=true,message="metadata.name must be a DNS label: lower case letters, digits and '-', starting with a letter; it is the name of a Service"
+// +kubebuilder:validation:XValidation:rule="self.spec.replicaSpecs.all(t, size(self.metadata.name) + size(t) + 2 + size(string(has(self.spec.replicaSpecs[t].replicas) && self.spec.replicaSpecs[t].replicas > 0 ? self.spec.replicaSpecs[t].replicas - 1 : 0)) <= 63 || (oldSelf.hasValue() && t in oldSelf.value().spec.replicaSpecs && (has(self.spec.replicaSpecs[t].replicas) ? self.spec.replicaSpecs[t].replicas : 1) <= (has(oldSelf.value().spec.replicaSpecs[t].replicas) ? oldSelf.value().spec.replicaSpecs[t].replicas : 1)))",optionalOldSelf=true,message="a pod's name, <job>-<type>-<index>, must have at most 63 characters: it is a host name"
 type ReplicaJob struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional

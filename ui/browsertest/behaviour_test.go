@@ -242,6 +242,23 @@ func TestActions(t *testing.T) {
 	p.sees("it has ended already")
 }
 
+// TestATemplateHasNoState shows a JobTemplate, which never runs, beside a flow that no operator has observed.
+func TestATemplateHasNoState(t *testing.T) {
+	s := fake(t)
+	template := m{"uid": "t", "kind": "JobTemplate", "apiVersion": "api.practice.com/v1alpha1", "namespace": "ml", "name": "build",
+		"tone": "quiet", "created": fakeserver.Ago(60), "actions": []string{"delete"}}
+	flow := m{"uid": "f", "kind": "JobFlow", "apiVersion": "api.practice.com/v1alpha1", "namespace": "ml", "name": "fresh",
+		"tone": "quiet", "created": fakeserver.Ago(60)}
+	s.Stream("objects", "", fakeserver.E("set", []m{template, flow}))
+	s.Stream("detail", "JobTemplate/ml/build/", fakeserver.E("object", m{"row": template, "object": m{}, "yaml": ""}))
+	p := newPage(t, 1440, 900, false)
+	p.open(s.URL + "/")
+	p.until("[...document.querySelectorAll('.objects .rows .c-state')].map((c) => c.innerText.trim()).sort().join() === ',Pending'")
+	p.until("[...document.querySelectorAll('.chipset[aria-label*=state] .chip')].map((b) => b.innerText.replace(/\\s+/g, ' ').trim()).join() === 'Pending 1'")
+	p.open(s.URL + "/objects/JobTemplate/ml/build")
+	p.until("document.querySelector('[data-action=delete]') && !document.querySelector('.title .state')")
+}
+
 // TestKeyboard goes from the list to a node's drawer and back without a pointer.
 func TestKeyboard(t *testing.T) {
 	s := fake(t)

@@ -27,7 +27,9 @@ export function matches(row: Row, f: Filter): boolean {
   return [row.name, row.namespace, row.reason, row.message, row.queue].some((s) => s?.toLowerCase().includes(text));
 }
 
-export const stateOf = (row: Row): string => (row.deleting ? "Deleting" : row.state) || "Pending";
+// stateOf is empty for a JobTemplate, which never runs. An object that its operator hasn't observed yet is Pending.
+export const stateOf = (row: Row): string =>
+  (row.deleting ? "Deleting" : row.state) || (row.kind === "JobTemplate" ? "" : "Pending");
 
 export type Order = "name" | "kind" | "namespace" | "state" | "progress" | "age";
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
@@ -103,6 +104,9 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 
 // unpause removes the annotations of pause and undo.
 func unpause(obj *unstructured.Unstructured, _ []string) error {
+	if obj.GetDeletionTimestamp() != nil {
+		return errDeleted
+	}
 	annotations := obj.GetAnnotations()
 	delete(annotations, wellknown.AnnotationPaused)
 	delete(annotations, wellknown.AnnotationUndo)
@@ -160,10 +164,16 @@ func isOver(obj *unstructured.Unstructured) error {
 	asked, _, _ := unstructured.NestedInt64(obj.Object, "spec", "retry")
 	done, _, _ := unstructured.NestedInt64(obj.Object, "status", "retry")
 	if at, _, _ := unstructured.NestedString(obj.Object, "status", "completionTime"); at != "" && asked <= done {
-		return fmt.Errorf("it has ended already: its state is %s", stateOf(obj))
+		return &unneeded{fmt.Sprintf("it has ended already: its state is %s", stateOf(obj))}
 	}
 	return nil
 }
+
+// unneeded is the reason why an action has no purpose for an object: what it would stop has ended, or what it would repeat hasn't failed.
+// It is an error for an object that the user names; a selection skips the object.
+type unneeded struct{ reason string }
+
+func (u *unneeded) Error() string { return u.reason }
 
 var errDeleted = errors.New("it is being deleted")
 
@@ -204,7 +214,7 @@ func retryOnce(obj *unstructured.Unstructured, field []string) error {
 		return errors.New("it has not started, because its spec is invalid: correct the spec, and it starts")
 	}
 	if !hasFailed(obj) {
-		return fmt.Errorf("it has no failed nodes: its state is %s", stateOf(obj))
+		return &unneeded{fmt.Sprintf("it has no failed nodes: its state is %s", stateOf(obj))}
 	}
 	if on, found, _ := unstructured.NestedBool(obj.Object, terminateFields["JobFlow"]...); found && on {
 		if err := unstructured.SetNestedField(obj.Object, false, terminateFields["JobFlow"]...); err != nil {
@@ -236,6 +246,9 @@ func stateOf(obj *unstructured.Unstructured) v1alpha1.State {
 // fieldOf returns the field of an object that an action sets.
 func (a action) fieldOf(obj *unstructured.Unstructured) ([]string, error) {
 	if a.fields == nil {
+		if obj.GroupVersionKind().GroupKind() == (schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: "JobTemplate"}) {
+			return nil, errors.New("no operator works on a JobTemplate: accepted is another kind")
+		}
 		return nil, nil
 	}
 	field, ok := a.fields[obj.GetKind()]

@@ -56,6 +56,10 @@ func newCommand(a action) *cobra.Command {
 				if err == nil {
 					isNews, err = a.ask(info)
 				}
+				if _, ok := errors.AsType[*unneeded](err); ok && isSelection(find) {
+					_, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s: skipped: %v\n", nameOf(info), err)
+					return err
+				}
 				if err != nil {
 					errs = append(errs, fmt.Errorf("%s: %w", nameOf(info), err))
 					return nil // the others are asked all the same
@@ -76,6 +80,11 @@ func newCommand(a action) *cobra.Command {
 	print.AddFlags(cmd)
 	find.AddFlags(cmd.Flags())
 	return cmd
+}
+
+// isSelection reports whether a command selects objects by label or takes all of a kind, instead of objects that the user names.
+func isSelection(find *genericclioptions.ResourceBuilderFlags) bool {
+	return *find.All || *find.LabelSelector != ""
 }
 
 // nameOf names an object as it was asked for, if it is known.

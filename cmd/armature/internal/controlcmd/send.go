@@ -18,6 +18,9 @@ type Refusal struct{ reason error }
 // Error returns the reason.
 func (r *Refusal) Error() string { return r.reason.Error() }
 
+// Unwrap returns the reason.
+func (r *Refusal) Unwrap() error { return r.reason }
+
 // attempts limits how often an action is sent for an object that changes all the time.
 const attempts = 10
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
@@ -33,9 +34,21 @@ func withReady(kinds, reason string) *Object {
 		return made(&v1alpha1.ReplicaJob{ObjectMeta: meta, Status: v1alpha1.ReplicaJobStatus{ObservedGeneration: 1, Conditions: conditions}}, nil)
 	case "FluxJob":
 		return made(&v1alpha1.FluxJob{ObjectMeta: meta, Status: v1alpha1.FluxJobStatus{ObservedGeneration: 1, Conditions: conditions}}, nil)
+	case "DSOI scaling":
+		return ofAnyKind(reason, map[string]any{"nodes": []any{map[string]any{"name": "server", "reason": reason}}})
+	case "DSOI clusters":
+		return ofAnyKind(reason, map[string]any{"nodeTypes": []any{map[string]any{"name": "server", "state": "Failed"}}})
 	default:
 		return makeFlow(func(f *v1alpha1.JobFlow) { f.Status.Conditions = conditions })
 	}
+}
+
+// ofAnyKind returns an object of a kind that this program doesn't know, whose condition Ready is False.
+func ofAnyKind(reason string, status map[string]any) *Object {
+	status["conditions"] = []any{map[string]any{"type": "Ready", "status": "False", "reason": reason, "message": "what it is about"}}
+	return NewObject(&unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "x", "generation": int64(1)}, "status": status,
+	}}, nil)
 }
 
 // TestActionRequired holds the rules to the documentation: a reason for which it requires action is a problem.
@@ -55,6 +68,20 @@ func TestActionRequired(t *testing.T) {
 		assert.True(t, found.Wrong(), "%s: %s", reason, found.Message)
 		assert.NotEmpty(t, found.Next, reason)
 	}
+}
+
+// TestReasonsOfOtherProjects holds that a word that other operators use, too, has our meaning and our advice at our own kinds only.
+func TestReasonsOfOtherProjects(t *testing.T) {
+	for _, reason := range []string{"Conflict", "TargetNotFound", "SourceFailed", "CannotGrow", "AtMax", "NodeTypeFailed", "EditRefused", "MiniClusterBlocked"} {
+		for name, status := range map[string]map[string]any{
+			"without nodes": {}, "with other nodes": {"nodes": []any{"a", map[string]any{"name": "b"}}}, "with one number of them": {"nodes": int64(3)},
+		} {
+			found := Diagnose(Facts{Now: now, Root: ofAnyKind(reason, status)})
+			assert.False(t, found.Wrong(), "%s, %s: %s", reason, name, found.Message)
+		}
+	}
+	found := Diagnose(Facts{Now: now, Root: ofAnyKind("InvalidPlan", map[string]any{})})
+	assert.Equal(t, "InvalidPlan", found.Reason, "the builder reports it for each kind of its authors")
 }
 
 // A manager postpones a quarantined object, so that its status may be of no spec at all.

@@ -93,6 +93,9 @@ func (o options) validate(cmd *cobra.Command) error {
 			return fmt.Errorf("--kinds: %q; accepted is Kind.group, such as KV.example.com", name)
 		}
 	}
+	if err := uiserver.CheckKinds(o.groupKinds()); err != nil {
+		return fmt.Errorf("--kinds: %w", err)
+	}
 	return nil
 }
 

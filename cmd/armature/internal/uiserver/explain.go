@@ -1,7 +1,9 @@
 package uiserver
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -21,9 +23,13 @@ const (
 	busyShare        = 9
 	// maxExplanations is how many explanations are made at a time, for all viewers: each holds the children and the events of a namespace.
 	maxExplanations = 2
+	// maxExplanation limits the time of an explanation, because a slot is one of few: an API server may accept a request and never answer.
+	maxExplanation = time.Minute
 )
 
-// explaining has an element for each explanation that is being made.
+var errUnanswered = fmt.Errorf("the API server has not answered all requests within %s", maxExplanation)
+
+// explaining are the slots of all viewers.
 var explaining = make(chan struct{}, maxExplanations)
 
 // explained is an answer of explain.
@@ -36,7 +42,8 @@ type explained struct {
 
 // explainer explains an object again when it is asked, beside the stream, and never twice at once.
 type explainer struct {
-	wake chan<- struct{}
+	slots chan struct{} // has an element for each explanation that is being made
+	wake  chan<- struct{}
 
 	mu     sync.Mutex
 	busy   bool
@@ -59,13 +66,15 @@ func (e *explainer) ask(ctx context.Context, explain func(context.Context) expla
 func (e *explainer) work(ctx context.Context, explain func(context.Context) explained) {
 	for {
 		select {
-		case explaining <- struct{}{}:
+		case e.slots <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
 		began := time.Now()
-		answer := explain(ctx)
-		<-explaining
+		limited, cancel := context.WithTimeoutCause(ctx, maxExplanation, errUnanswered)
+		answer := explain(limited)
+		cancel()
+		<-e.slots
 		e.mu.Lock()
 		e.latest = &answer
 		e.mu.Unlock()
@@ -110,16 +119,20 @@ func (v *Viewer) explain(ctx context.Context, root *unstructured.Unstructured, n
 	if err == nil {
 		found, err = explaincmd.Of(ctx, v.cluster, members, node, time.Now())
 	}
-	answer := explained{Finding: found.Finding}
 	if err != nil {
-		answer.Finding = diagnose.Finding{Message: "it can't be explained: " + err.Error()}
-		return answer
+		return unexplained(ctx, err)
 	}
+	answer := explained{Finding: found.Finding}
 	for _, err := range found.Unread {
 		answer.Unread = append(answer.Unread, err.Error())
 	}
 	answer.members = flat(members.Root, nil)
 	return answer
+}
+
+// unexplained is the answer if an explanation fails, or takes too long.
+func unexplained(ctx context.Context, err error) explained {
+	return explained{Finding: diagnose.Finding{Message: "it can't be explained: " + cmp.Or(context.Cause(ctx), err).Error()}}
 }
 
 // flat lists a family.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -28,7 +29,7 @@ func TestAProcessExplainsFewObjectsAtATime(t *testing.T) {
 		return explained{}
 	}
 	for range drawers {
-		(&explainer{wake: make(chan struct{}, 1)}).ask(ctx, explain)
+		(&explainer{slots: explaining, wake: make(chan struct{}, 1)}).ask(ctx, explain)
 	}
 	for range maxExplanations {
 		<-begun // all of the first ones are being made before one ends
@@ -38,4 +39,28 @@ func TestAProcessExplainsFewObjectsAtATime(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return ended.Load() == drawers }, time.Minute, time.Millisecond)
 	assert.Equal(t, int32(maxExplanations), most.Load())
+}
+
+// The slots are those of all viewers, so a request without an answer must not keep one.
+func TestAnExplanationThatHangsEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		slots, answered := make(chan struct{}, 1), make(chan struct{}, 1)
+		hanging := &explainer{slots: slots, wake: make(chan struct{}, 1)}
+		hanging.ask(ctx, func(ctx context.Context) explained {
+			<-ctx.Done()
+			return unexplained(ctx, ctx.Err())
+		})
+		synctest.Wait() // it has the slot
+		(&explainer{slots: slots, wake: answered}).ask(ctx, func(context.Context) explained { return explained{} })
+		began := time.Now()
+		select {
+		case <-answered:
+		case <-time.After(time.Hour):
+			t.Fatal("the second viewer has no explanation")
+		}
+		assert.Equal(t, time.Minute, time.Since(began))
+		assert.Equal(t, "it can't be explained: the API server has not answered all requests within 1m0s", hanging.take().Message)
+	})
 }

@@ -126,7 +126,7 @@ func (s *server) access(w http.ResponseWriter, r *http.Request, v *Viewer) {
 		i := len(info.Kinds)
 		name := k.Kind
 		if subresource != "" {
-			name = "PodLog"
+			name = podLog
 		}
 		info.Kinds = append(info.Kinds, kindAccess{
 			Kind: name, Resource: k.resource, APIVersion: k.GroupVersion().String(), Namespaced: k.namespaced, Verbs: map[string][]string{},

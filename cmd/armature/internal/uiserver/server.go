@@ -15,7 +15,7 @@ type Options struct {
 	Version string
 	// Login identifies viewers.
 	Login Login
-	// Kinds are shown beside Armature's own.
+	// Kinds are shown beside Armature's own. CheckKinds accepts them.
 	Kinds []schema.GroupKind
 
 	pace reminderPace // tests have a faster one

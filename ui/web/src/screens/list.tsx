@@ -48,7 +48,8 @@ export function ListScreen({ only }: { only?: string[] }) {
         const rows: Row[] = [];
         for (const r of all) {
           if (matches(r, { ...filter, kinds: [] })) byKind.set(r.kind, (byKind.get(r.kind) ?? 0) + 1);
-          if (matches(r, { ...filter, states: [] })) byState.set(stateOf(r), (byState.get(stateOf(r)) ?? 0) + 1);
+          const its = stateOf(r);
+          if (its && matches(r, { ...filter, states: [] })) byState.set(its, (byState.get(its) ?? 0) + 1);
           if (matches(r, filter)) rows.push(r);
         }
         return {
@@ -216,7 +217,7 @@ function Cells({ row, marked, mark }: { row: Row; marked: boolean; mark(uid: str
         {row.namespace}
       </div>
       <div role="gridcell" class="c-state">
-        <State state={stateOf(row)} tone={row.tone} />
+        {stateOf(row) && <State state={stateOf(row)} tone={row.tone} />}
       </div>
       <div role="gridcell" class="c-progress">
         <Progress row={row} />

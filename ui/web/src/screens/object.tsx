@@ -40,7 +40,7 @@ export function ObjectScreen({ kind, namespace, name }: { kind: string; namespac
           </span>
           {name}
         </h1>
-        {row && <State state={stateOf(row)} tone={row.tone} />}
+        {row && stateOf(row) && <State state={stateOf(row)} tone={row.tone} />}
         {row?.paused && <span class="flag">paused</span>}
         {row && <Progress row={row} />}
         {row?.started && (
