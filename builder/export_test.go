@@ -2,6 +2,7 @@ package builder
 
 import (
 	"context"
+	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,6 +46,12 @@ func Keeping[T client.Object](o *Operator[T], settings former.Settings) *Operato
 func InTurns[T client.Object](o *Operator[T], settings turns.Settings) *Operator[T] {
 	o.turns = &settings
 	return o
+}
+
+// Metric returns the value of a counter or gauge, 0 if there is none.
+func Metric(t *testing.T, name string, labels map[string]string) float64 {
+	t.Helper()
+	return metric(t, name, labels)
 }
 
 // DiffOf returns what the next pass of an operator's reconciler would do over an owner, as Operator.Diff does in a manager.

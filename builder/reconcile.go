@@ -28,12 +28,10 @@ import (
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
-	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/store"
 )
 
 // conflictDelay is the delay of a retry after a conflict, in which the cache observes the other write.
@@ -68,7 +66,6 @@ type reconciler[T client.Object] struct {
 	former       *former.Settings           // of the former states for an undo; nil: none are kept
 	turns        *turns.Turns               // of the roll-out of a new build; nil: every owner is changed at once
 	effects      *effect.Performers         // nil: the operator has no external effects
-	turnSums     telemetry.Turns
 }
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
@@ -197,7 +194,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if statusErr == nil && statusDelay == 0 {
 		if r.turns != nil {
 			var ends time.Duration
-			ends, statusErr = r.endTurn(ctx, p, owner)
+			ends, statusErr = r.endTurn(ctx, p, owner, doErr != nil)
 			after = sooner(after, ends)
 		}
 		if len(plan.WaitingFor) > 0 {
@@ -230,7 +227,6 @@ func (r *reconciler[T]) forget(ctx context.Context, like T, owner types.Namespac
 	if r.turns == nil {
 		return nil
 	}
-	r.turnSums.Forget(store.KeyOf(r.owner.GVK, owner.Namespace, owner.Name))
 	return r.turns.Forget(ctx, owner)
 }
 
