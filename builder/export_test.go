@@ -29,6 +29,9 @@ func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, 
 	r.setConditions(conditions, generation, err, now)
 }
 
+// UntilStop returns a reconciler as it runs in a manager that may stop.
+var UntilStop = untilStop
+
 // Quarantined gives an operator without a manager the record of a quarantine; package quarantine does so for those of a manager.
 func Quarantined[T client.Object](o *Operator[T], record *inflight.Record) *Operator[T] {
 	o.inFlight = record

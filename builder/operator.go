@@ -191,7 +191,7 @@ func (o *Operator[T]) add() error {
 		b = b.Watches(w.like, w.Handler())
 	}
 	r.throttle, r.limiter = throttle.NewPasses(), limiter
-	c, err := b.Build(throttle.AfterFirst(r))
+	c, err := b.Build(throttle.AfterFirst(untilStop(r)))
 	o.completed = &completed[T]{controller: c, reconciler: r, watched: sets.Set[kinds.Kind]{}}
 	if with, ok := o.mgr.(previews); ok { // see package preview
 		with.AddOperator(o.name, newOwner[T](), o.Diff)
