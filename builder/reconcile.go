@@ -113,12 +113,13 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	// that calls it has no slot yet.
 	var planErr error
 	if p.view, planErr = r.observe(ctx, p.pass, owner, kept); planErr != nil {
+		ends := owner.GetDeletionTimestamp() != nil && isOnlyForPlan(planErr)
 		planErr = publicError(planErr)
-		if owner.GetDeletionTimestamp() == nil || !errors.Is(planErr, ErrMisuse) {
+		if !ends {
 			p.err = planErr
 			return r.endUnobserved(ctx, p.pass, owner, planErr)
 		}
-		p.view.Now = r.now() // one of the author's functions failed, and the end of an owner needs none of them
+		p.view.Now, p.unplanned = r.now(), true
 	}
 	if asks {
 		if slot, wait = r.limiter.BeginObserved(req.Namespace, r.now()); wait > 0 {
@@ -134,7 +135,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	var plan Plan[T]
 	begun := r.now()
 	used := r.cpuTime(func() {
-		if planErr == nil {
+		if !p.unplanned {
 			plan, planErr = r.makePlan(ctx, owner, p.view.WithContext(ctx))
 		}
 	})
@@ -296,11 +297,22 @@ func (r *reconciler[T]) observeCluster(ctx context.Context, p *pass, owner T, ow
 	for _, w := range r.watches {
 		objs, err := w.Observe(ctx, owner, p.observed.ByKey)
 		if err != nil {
-			return View{}, err
+			return View{}, watchUnread{err}
 		}
 		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
 	return v, nil
+}
+
+// watchUnread is the error of a watch source whose objects can't be read.
+type watchUnread struct{ error }
+
+func (w watchUnread) Unwrap() error { return w.error }
+
+// isOnlyForPlan reports whether the observation has failed at something that only a plan needs: the objects of a watch source, or one of the
+// author's functions. The end of an owner needs its children, and no plan.
+func isOnlyForPlan(err error) bool {
+	return errors.As(err, new(watchUnread)) || errors.Is(err, ErrMisuse)
 }
 
 // endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that one of the operator's own
