@@ -309,8 +309,8 @@ type watchUnread struct{ error }
 
 func (w watchUnread) Unwrap() error { return w.error }
 
-// isOnlyForPlan reports whether the observation has failed at something that only a plan needs: the objects of a watch source, or one of the
-// author's functions. The end of an owner needs its children, and no plan.
+// isOnlyForPlan reports whether the observation has failed at something that only a plan needs: the objects of a watch source, or one of
+// the author's functions. The end of an owner needs its children, and no plan.
 func isOnlyForPlan(err error) bool {
 	return errors.As(err, new(watchUnread)) || errors.Is(err, ErrMisuse)
 }
