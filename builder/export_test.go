@@ -2,6 +2,7 @@ package builder
 
 import (
 	"context"
+	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,6 +29,9 @@ func (r Result) SetConditions(conditions *[]metav1.Condition, generation int64, 
 	r.setConditions(conditions, generation, err, now)
 }
 
+// UntilStop returns a reconciler as it runs in a manager that may stop.
+var UntilStop = untilStop
+
 // Quarantined gives an operator without a manager the record of a quarantine; package quarantine does so for those of a manager.
 func Quarantined[T client.Object](o *Operator[T], record *inflight.Record) *Operator[T] {
 	o.inFlight = record
@@ -45,6 +49,12 @@ func Keeping[T client.Object](o *Operator[T], settings former.Settings) *Operato
 func InTurns[T client.Object](o *Operator[T], settings turns.Settings) *Operator[T] {
 	o.turns = &settings
 	return o
+}
+
+// Metric returns the value of a counter or gauge, 0 if there is none.
+func Metric(t *testing.T, name string, labels map[string]string) float64 {
+	t.Helper()
+	return metric(t, name, labels)
 }
 
 // DiffOf returns what the next pass of an operator's reconciler would do over an owner, as Operator.Diff does in a manager.

@@ -145,11 +145,11 @@ func (r *reconciler[T]) recordPass(p *operatorPass[T]) {
 	}
 	record := flight.Pass{
 		Operator: r.engine.name, Scheme: r.engine.client.Scheme(),
-		Owner: p.owner, Now: p.view.Now, Observed: p.view.observed, PlanErr: p.planErr,
+		Owner: p.owner, Now: p.view.Now, Observed: p.view.observed,
 		Result: p.result, Err: p.err, Requests: requests,
 	}
-	if p.plan != nil {
-		record.Plan = new(p.plan.recorded())
+	if p.plan != nil && !p.unplanned {
+		record.Plan, record.PlanErr = new(p.plan.recorded()), p.planErr
 	}
 	r.recorder.RecordPass(record)
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -134,7 +135,7 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 }
 
 // Complete adds the operator to its manager, before the manager starts. It returns all errors of the description, joined, as
-// [ErrMisuse].
+// [ErrMisuse]. If the API server doesn't know the kind of the owners or of the children, meta.IsNoMatchError is true for the error.
 func (o *Operator[T]) Complete() error {
 	if err := o.add(); err != nil {
 		return fmt.Errorf("operator %s: %w", o.name, err)
@@ -162,7 +163,11 @@ func (o *Operator[T]) add() error {
 	if options.NewQueue == nil {
 		options.NewQueue = throttle.NewQueue
 	}
-	ctx := context.Background() // index registration reads nothing
+	ctx := context.Background() // nothing blocks before the manager starts
+	// A process that doesn't lead starts no controller. It must fill the owners' cache, too, to be ready to lead.
+	if _, err := o.mgr.GetCache().GetInformer(ctx, newOwner[T](), cache.BlockUntilSynced(false)); err != nil {
+		return fmt.Errorf("watch the owners: %w", err)
+	}
 	if err := o.index(ctx, o.mgr.GetFieldIndexer(), r.watches); err != nil {
 		return err
 	}
@@ -185,7 +190,7 @@ func (o *Operator[T]) add() error {
 		b = b.Watches(w.like, w.Handler())
 	}
 	r.throttle, r.limiter = throttle.NewPasses(), limiter
-	c, err := b.Build(throttle.AfterFirst(r))
+	c, err := b.Build(throttle.AfterFirst(untilStop(r)))
 	o.completed = &completed[T]{controller: c, reconciler: r, watched: sets.Set[kinds.Kind]{}}
 	if with, ok := featureOf[previews](o.mgr); ok { // see package preview
 		with.AddOperator(o.name, newOwner[T](), o.Diff)

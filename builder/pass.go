@@ -79,11 +79,12 @@ func (plan *Plan[T]) instructions() instructions {
 type operatorPass[T client.Object] struct {
 	*pass
 
-	view     View
-	plan     *Plan[T]        // nil before the plan
-	planErr  error           // why the plan is invalid
-	err      error           // of the whole pass
-	requests flight.Requests // of a recorded pass
+	view      View
+	plan      *Plan[T]        // nil before the plan
+	planErr   error           // why the plan is invalid, or why there is none
+	unplanned bool            // the pass ends the owner without a plan, because the view is incomplete
+	err       error           // of the whole pass
+	requests  flight.Requests // of a recorded pass
 }
 
 // newOperatorPass starts a pass of the operator over an owner, on its engine or on a copy for dry runs. An owner without conditions has no

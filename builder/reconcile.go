@@ -28,12 +28,10 @@ import (
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/sources"
-	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/throttle"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/builder/internal/view"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/store"
 )
 
 // conflictDelay is the delay of a retry after a conflict, in which the cache observes the other write.
@@ -68,7 +66,6 @@ type reconciler[T client.Object] struct {
 	former       *former.Settings           // of the former states for an undo; nil: none are kept
 	turns        *turns.Turns               // of the roll-out of a new build; nil: every owner is changed at once
 	effects      *effect.Performers         // nil: the operator has no external effects
-	turnSums     telemetry.Turns
 }
 
 // Reconcile runs one pass over one owner. It is the table of contents of a pass: each step is one call.
@@ -116,12 +113,13 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	// that calls it has no slot yet.
 	var planErr error
 	if p.view, planErr = r.observe(ctx, p.pass, owner, kept); planErr != nil {
+		ends := owner.GetDeletionTimestamp() != nil && isOnlyForPlan(planErr)
 		planErr = publicError(planErr)
-		if owner.GetDeletionTimestamp() == nil || !errors.Is(planErr, ErrMisuse) {
+		if !ends {
 			p.err = planErr
 			return r.endUnobserved(ctx, p.pass, owner, planErr)
 		}
-		p.view.Now = r.now() // one of the author's functions failed, and the end of an owner needs none of them
+		p.view.Now, p.unplanned = r.now(), true
 	}
 	if asks {
 		if slot, wait = r.limiter.BeginObserved(req.Namespace, r.now()); wait > 0 {
@@ -137,7 +135,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	var plan Plan[T]
 	begun := r.now()
 	used := r.cpuTime(func() {
-		if planErr == nil {
+		if !p.unplanned {
 			plan, planErr = r.makePlan(ctx, owner, p.view.WithContext(ctx))
 		}
 	})
@@ -197,7 +195,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if statusErr == nil && statusDelay == 0 {
 		if r.turns != nil {
 			var ends time.Duration
-			ends, statusErr = r.endTurn(ctx, p, owner)
+			ends, statusErr = r.endTurn(ctx, p, owner, doErr != nil)
 			after = sooner(after, ends)
 		}
 		if len(plan.WaitingFor) > 0 {
@@ -230,7 +228,6 @@ func (r *reconciler[T]) forget(ctx context.Context, like T, owner types.Namespac
 	if r.turns == nil {
 		return nil
 	}
-	r.turnSums.Forget(store.KeyOf(r.owner.GVK, owner.Namespace, owner.Name))
 	return r.turns.Forget(ctx, owner)
 }
 
@@ -300,11 +297,22 @@ func (r *reconciler[T]) observeCluster(ctx context.Context, p *pass, owner T, ow
 	for _, w := range r.watches {
 		objs, err := w.Observe(ctx, owner, p.observed.ByKey)
 		if err != nil {
-			return View{}, err
+			return View{}, watchUnread{err}
 		}
 		v.observed.Add(w.from, reflect.TypeOf(w.like), objs)
 	}
 	return v, nil
+}
+
+// watchUnread is the error of a watch source whose objects can't be read.
+type watchUnread struct{ error }
+
+func (w watchUnread) Unwrap() error { return w.error }
+
+// isOnlyForPlan reports whether the observation has failed at something that only a plan needs: the objects of a watch source, or one of
+// the author's functions. The end of an owner needs its children, and no plan.
+func isOnlyForPlan(err error) bool {
+	return errors.As(err, new(watchUnread)) || errors.Is(err, ErrMisuse)
 }
 
 // endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that one of the operator's own

@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -186,6 +188,59 @@ func TestAPanicOfTheNamesDoesntHoldUpADeletion(t *testing.T) {
 				notes = append(notes, ev.Note)
 			}
 			assert.Contains(t, strings.Join(notes, "\n"), "panicked: no name")
+		})
+	}
+}
+
+// A kind that can't be read any more, such as after the deletion of its CustomResourceDefinition, holds up no deletion either.
+func TestAFailingReadDoesntHoldUpADeletion(t *testing.T) {
+	for name, source := range map[string]builder.WatchOption{
+		"ReferencedBy":  builder.ReferencedBy(func(*v1alpha1.JobFlow) []string { return []string{"password"} }),
+		"Referencing":   builder.Referencing(namedByAnnotation),
+		"ObservedByAll": builder.ObservedByAll(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, "a")
+			ours := f.server.Client("ours")
+			terminating := 0
+			op := builder.NewOperator[*v1alpha1.JobFlow](nil, "reads").
+				Owns(&corev1.ConfigMap{}, builder.CrossNamespace()).Watches(&corev1.Secret{}, source).
+				Plan(func(flow *v1alpha1.JobFlow, _ builder.View) builder.Plan[*v1alpha1.JobFlow] {
+					if flow.DeletionTimestamp != nil {
+						terminating++
+					}
+					return builder.Plan[*v1alpha1.JobFlow]{
+						Children: []builder.Child{builder.Want(newConfigMap("elsewhere", "c", ""), builder.CrossNamespace())}, Report: true,
+					}
+				})
+			r, err := buildertest.NewReconciler(op, ours, ours.Now)
+			require.NoError(t, err)
+			pass := func() error {
+				_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key("a")})
+				return err
+			}
+			require.NoError(t, pass())
+			child := newConfigMap("elsewhere", "c", "")
+			require.NoError(t, f.world.Get(t.Context(), client.ObjectKeyFromObject(child), child))
+
+			secrets := schema.GroupKind{Kind: "Secret"}
+			forbidden := func(buildertest.Call) error {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", errors.New("no rule"))
+			}
+			ours.Fail(buildertest.Fault{Verb: buildertest.VerbGet, Kind: secrets, Error: forbidden},
+				buildertest.Fault{Verb: buildertest.VerbList, Kind: secrets, Error: forbidden})
+			require.True(t, apierrors.IsForbidden(pass()), "an owner that lives has no pass without them")
+			require.NoError(t, f.world.Delete(t.Context(), f.flow("a")))
+			require.ErrorContains(t, pass(), "no rule")
+			for range 2 {
+				if err := pass(); err != nil {
+					assert.ErrorContains(t, err, "no rule")
+				}
+			}
+			assert.True(t, apierrors.IsNotFound(f.world.Get(t.Context(), client.ObjectKeyFromObject(child), child)))
+			assert.True(t, apierrors.IsNotFound(f.world.Get(t.Context(), key("a"), &v1alpha1.JobFlow{})), "the finalizer is removed")
+			assert.Zero(t, terminating, "there is no plan without what it reads")
+			assert.NoError(t, pass())
 		})
 	}
 }

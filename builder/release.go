@@ -10,14 +10,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/status"
-	"github.com/armature-dev/armature/builder/internal/telemetry"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/events"
-	"github.com/armature-dev/armature/store"
 )
 
-// turnPoll is how often an owner that waits asks for its turn.
-const turnPoll = 10 * time.Second
+const (
+	// turnPoll is how often an owner that waits asks for its turn.
+	turnPoll = 10 * time.Second
+	// haltedPoll is how often an owner that halts the roll-out reads whether a user has resumed or aborted it.
+	haltedPoll = time.Minute
+)
 
 // releases returns the operator's turns, nil without a roll-out of new builds. An owner without conditions never waits, because its
 // turn would have no record.
@@ -25,7 +27,6 @@ func (o *Operator[T]) releases(r *reconciler[T]) *turns.Turns {
 	if _, conditioned := any(newOwner[T]()).(Conditioned); o.turns == nil || !conditioned {
 		return nil
 	}
-	r.turnSums = telemetry.NewTurns(r.engine.name)
 	return turns.New(*o.turns, turns.Operator{
 		Name: o.name, Owner: r.owner.GVK, Client: r.engine.client, Live: r.engine.live, Now: func() time.Time { return r.now() },
 		List:       func(ctx context.Context) ([]client.Object, error) { return r.engine.cached().List(ctx, r.owner, nil) },
@@ -110,21 +111,26 @@ func progressOf(res Result, conditions []metav1.Condition, err error) turns.Prog
 	}
 }
 
-// endTurn notes, after the status is written, how an owner's turn has ended. It returns when the turn must be looked at again.
-func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T) (time.Duration, error) {
+// endTurn notes, after the status is written, how an owner's turn has ended. It returns when the turn must be checked again. failed
+// reports whether the pass has failed.
+func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T, failed bool) (time.Duration, error) {
 	t := p.result.turn
 	if t == nil {
-		r.countTurn(p.ownerKey, turns.Mark{})
+		r.turns.Count(p.ownerKey.NamespacedName(), turns.Mark{})
 		return 0, nil
 	}
 	r.emitTurn(owner, t)
 	if t.IsOver {
 		return 0, r.turns.Settle(ctx, p.ownerKey.NamespacedName())
 	}
-	if t.Mark.Reason == events.ReasonReleasing {
+	switch {
+	case t.Mark.Reason == events.ReasonReleasing:
 		return max(t.Mark.Since.Add(r.turns.ReadyWithin).Sub(r.now()), conflictDelay), nil
+	case t.Mark.Reason == events.ReasonRolloutHalted && !failed: // a failed pass is retried, unless that can't help
+		return haltedPoll, nil
+	default:
+		return 0, nil
 	}
-	return 0, nil
 }
 
 // emitTurn emits an event when an owner's part in the roll-out changes from what the observed owner says, and counts it.
@@ -132,9 +138,5 @@ func (r *reconciler[T]) emitTurn(owner T, t *turns.Turn) {
 	if ev, ok := t.Mark.Event(turns.MarkOf(*any(owner).(Conditioned).Conditions())); ok {
 		r.engine.emit(owner, ev)
 	}
-	r.countTurn(r.owner.Key(owner), t.Mark)
-}
-
-func (r *reconciler[T]) countTurn(owner store.Key, m turns.Mark) {
-	r.turnSums.Set(owner, m.IsWaiting(), m.IsInTurn(), m.Reason == events.ReasonRolloutHalted)
+	r.turns.Count(client.ObjectKeyFromObject(owner), t.Mark)
 }

@@ -2,12 +2,16 @@ package builder_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder"
@@ -27,6 +31,31 @@ func TestAStopIsNoFailure(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Empty(t, f.operator.Events())
 	assert.Empty(t, f.flow("a").Status.Conditions)
+}
+
+// A manager that stops logs the end of its passes not as an error. Other errors stay.
+func TestAStopIsNoErrorOfTheManager(t *testing.T) {
+	var lines []string
+	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	failed := errors.New("no route")
+	for _, stops := range []bool{true, false} {
+		ctx, stop := context.WithCancel(log.IntoContext(t.Context(), logger))
+		defer stop()
+		res, err := builder.UntilStop(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+			if stops {
+				stop()
+			}
+			return reconcile.Result{RequeueAfter: time.Minute}, failed
+		})).Reconcile(ctx, reconcile.Request{})
+		if stops {
+			require.NoError(t, err)
+			assert.Zero(t, res)
+		} else {
+			require.Equal(t, failed, err)
+			assert.Equal(t, time.Minute, res.RequeueAfter)
+		}
+	}
+	assert.Empty(t, lines, "at the usual level")
 }
 
 // That holds for a Builder's pass in a reconciler of the user's own, too.

@@ -105,7 +105,8 @@ func (o *owns) check(r *kinds.Registry) (kinds.Kind, error) {
 // Watches watches objects that aren't the owner's children. One option selects the owners that an event concerns and the objects that
 // their plans read with [Watched] and [Lookup]: [ReferencedBy], [Referencing] or [ObservedByAll]. [EnqueueFor] reduces the owners of an
 // event. The kind must have a Go type. An operator may watch a kind more than once, and own it as well: [Watched] returns the objects
-// of all its watches. Complete returns errors as [ErrMisuse].
+// of all its watches. While the objects can't be read, the owner's passes fail before the plan. A terminating owner doesn't need them: its
+// deletion continues without a plan. Complete returns errors as [ErrMisuse].
 func (o *Operator[T]) Watches(kind client.Object, options ...WatchOption) *Operator[T] {
 	o.watches = append(o.watches, declaredWatch{kind, options})
 	return o

@@ -13,8 +13,8 @@
 // Each command prints its flags with -h. An operator runs one pass at a time, unless its controller.Options say otherwise.
 //
 // Users pause an object by its annotation armature.dev/paused. With the flag --rollout-max-owners a new version of the program disrupts
-// existing objects in turns (package release), with --undo users can take a disruptive change back (package undo), and with --record-bytes
-// the program records its passes (package record). The commands of armature (pause, rollout, undo, record) control them. The program needs
+// existing objects in turns (package release), with --undo users can take a disruptive change back (package undo), with --record-bytes the
+// program records its passes (package record), and with --state-dir it postpones an object that ends it (package quarantine). The commands of armature (pause, rollout, undo, record) control them. The program needs
 // the permissions that these packages name.
 //
 // A program with other needs has a main function of its own: everything here is in other packages.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"flag"
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -27,7 +29,7 @@ func (m *aManager) Add(r manager.Runnable) error {
 
 // Each feature is off unless its flag is given, and wrong flags are named.
 func TestFeatures(t *testing.T) {
-	around := func(mgr manager.Manager, namespace string, args ...string) (manager.Manager, error) {
+	around := func(mgr manager.Manager, namespace string, args ...string) (manager.Manager, func(), error) {
 		var f features
 		flags := flag.NewFlagSet("", flag.ContinueOnError)
 		f.addTo(flags)
@@ -35,13 +37,18 @@ func TestFeatures(t *testing.T) {
 		return f.around(mgr, "backup", namespace)
 	}
 	mgr := &aManager{}
-	with, err := around(mgr, "")
+	with, ended, err := around(mgr, "")
 	require.NoError(t, err)
+	ended()
 	assert.Equal(t, manager.Manager(mgr), with, "all is off")
 	assert.Empty(t, mgr.added)
 
-	with, err = around(mgr, "system", "-undo", "-rollout-max-owners=10%", "-record-bytes=1000", "-record-bind-address=127.0.0.1:0")
+	dir := filepath.Join(t.TempDir(), "state")
+	with, ended, err = around(mgr, "system", "-undo", "-rollout-max-owners=10%", "-record-bytes=1000", "-record-bind-address=127.0.0.1:0",
+		"-state-dir="+dir)
 	require.NoError(t, err)
+	assert.DirExists(t, dir)
+	ended()
 	require.Len(t, mgr.added, 1)
 	server, ok := mgr.added[0].(*manager.Server)
 	require.True(t, ok)
@@ -51,21 +58,24 @@ func TestFeatures(t *testing.T) {
 		with = inner.Unwrap()
 		depth++
 	}
-	assert.Equal(t, 3, depth)
+	assert.Equal(t, 4, depth)
 	assert.Equal(t, manager.Manager(mgr), with)
 
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	for message, args := range map[string][]string{
+		`--state-dir: `: {"-state-dir=" + file},
 		`--record-bytes must not be negative, got -1`:               {"-record-bytes=-1"},
 		`--rollout-max-owners: the maximum number of owners is "x"`: {"-rollout-max-owners=x"},
 		`set --leader-elect-namespace`:                              {"-rollout-max-owners=1"},
 	} {
-		_, err := around(mgr, "", args...)
+		_, _, err := around(mgr, "", args...)
 		require.ErrorContains(t, err, message)
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	_, err = around(mgr, "", "-record-bytes=1000", "-record-bind-address="+taken.Addr().String())
+	_, _, err = around(mgr, "", "-record-bytes=1000", "-record-bind-address="+taken.Addr().String())
 	require.ErrorContains(t, err, "serve the recorded passes")
 }
 

@@ -43,10 +43,11 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", running.CacheReady(mgr))); err != nil {
 		return err
 	}
-	featured, err := with.around(mgr, o.Name, settings.LeaderElectionNamespace)
+	featured, ended, err := with.around(mgr, o.Name, settings.LeaderElectionNamespace)
 	if err != nil {
 		return err
 	}
+	defer ended()
 	if err := o.Setup(featured); err != nil {
 		return err
 	}

@@ -37,8 +37,7 @@ type Pass struct {
 	Owner Object `json:"owner"`
 	// View is the observed state that the plan got.
 	View View `json:"view"`
-	// Plan is what the plan returned. It is missing if the pass failed before the plan or the plan is invalid; PlanError then has the
-	// cause.
+	// Plan is what the plan returned. It is missing if the pass has no plan, because something couldn't be read, or the plan is invalid.
 	Plan *Plan `json:"plan,omitempty"`
 	// PlanError is the error of an invalid plan.
 	PlanError string `json:"planError,omitempty"`

@@ -84,6 +84,23 @@ func TestPassesThatFailBeforeTheirPlanHaveNone(t *testing.T) {
 	assert.EqualError(t, err, "the pass over ConfigMap default/web failed before its plan: observe the external state: no answer")
 }
 
+// A terminating owner whose view can't be read ends without a plan, and there is none to compare.
+func TestTerminatingOwnersWithoutAViewHaveNoPlan(t *testing.T) {
+	owner := theOwner()
+	owner.Finalizers = []string{"example.com/held"}
+	operator := configured(nil).Watches(&corev1.ConfigMap{}, builder.ReferencedBy(func(*corev1.ConfigMap) []string { panic("no name") }))
+	h := run(t, operator, 1<<20, owner)
+	require.NoError(t, h.client.Delete(t.Context(), theOwner()))
+	require.Error(t, h.pass())
+	passes := h.passes()
+	require.Len(t, passes, 1)
+	assert.Nil(t, passes[0].Plan)
+	assert.Empty(t, passes[0].PlanError)
+	_, err := record.Replay(configured(nil), scheme.Scheme, &passes[0])
+	require.ErrorContains(t, err, "the pass over ConfigMap default/web failed before its plan: ")
+	assert.ErrorContains(t, err, "panicked: no name")
+}
+
 // No form of a Secret's value is in the bytes of a record.
 func TestSecretsAreDigests(t *testing.T) {
 	for _, value := range []string{"hunter2", "two\nlines \"quoted\"\n", "\x00\x01binary\xff"} {

@@ -51,7 +51,8 @@ func (k Kind[T]) Plan(obj T, view builder.View) builder.Plan[T] {
 		return changed
 	}
 	return lifecycle.WithStatus(plan, p.last, a.status, change, statusDelay, func() bool {
-		return !a.records && a.status.State == p.last.State && !lifecycle.IsTransition(p.last.Conditions, a.status.Conditions)
+		return !a.records && a.status.State == p.last.State && a.status.TotalRestarts == p.last.TotalRestarts &&
+			!lifecycle.IsTransition(p.last.Conditions, a.status.Conditions)
 	})
 }
 

@@ -85,3 +85,24 @@ func TestTheContainerThatCounts(t *testing.T) {
 	plan := kind.Plan(job, buildertest.NewView(epoch, pods...))
 	assert.Contains(t, condition(plan.Status, "Failed").Message, "Worker 0 failed with exit code 1")
 }
+
+// The kubelet's count is lost with its pod, so that a status with a higher one isn't written later. Other counts can wait.
+func TestRestartsInPlaceAreRecordedAtOnce(t *testing.T) {
+	job := makeJob(started, replicas("Worker", 2, restart("OnFailure")))
+	pods := podsOf(job, ready)
+	running := ReplicaJobs.Plan(job, buildertest.NewView(epoch, pods...)).Status
+	require.NotNil(t, running)
+
+	pending := pods[0].DeepCopyObject().(*corev1.Pod)
+	pending.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	plan := ReplicaJobs.Plan(running, buildertest.NewView(epoch, pending, pods[1]))
+	require.NotNil(t, plan.Status)
+	assert.Equal(t, statusDelay, plan.StatusCanWait)
+
+	restarted := pods[0].DeepCopyObject().(*corev1.Pod)
+	restarted.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", RestartCount: 1}}
+	plan = ReplicaJobs.Plan(running, buildertest.NewView(epoch, restarted, pods[1]))
+	require.NotNil(t, plan.Status)
+	assert.EqualValues(t, 1, plan.Status.Status.TotalRestarts)
+	assert.Zero(t, plan.StatusCanWait)
+}

@@ -76,7 +76,7 @@ func (c Concerns) handler(all func(ctx context.Context, q queue, obj client.Obje
 func mapped(k kinds.Kind, owners func(context.Context, client.Object) ([]reconcile.Request, error)) handler.MapFunc {
 	return func(ctx context.Context, obj client.Object) []reconcile.Request {
 		requests, err := owners(ctx, obj)
-		if err != nil {
+		if err != nil && ctx.Err() == nil { // otherwise the manager stops
 			log.FromContext(ctx).Error(err, "map an event to owners",
 				"kind", k.GVK.GroupKind().String(), "namespace", obj.GetNamespace(), "name", obj.GetName())
 		}

@@ -46,7 +46,7 @@ var (
 	rolloutOwners = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "armature_builder_rollout_owners",
 		Help: "Owners in the roll-out of a new build, as of each owner's last pass, by state: waiting for their turn, in_turn, " +
-			"halted (in their turn, failed or not ready in time).",
+			"halted (in their turn, failed or not ready in time, until a user resumes or aborts the roll-out).",
 	}, []string{"controller", "state"})
 )
 

@@ -11,7 +11,7 @@ func NewTurns(controller string) Turns {
 	return Turns{of("waiting"), of("in_turn"), of("halted")}
 }
 
-// Set sets the state of an owner, as of its last pass.
+// Set sets the state of an owner; all false: it has none.
 func (t Turns) Set(owner store.Key, waiting, inTurn, halted bool) {
 	t.waiting.Set(owner, "", number(waiting))
 	t.inTurn.Set(owner, "", number(inTurn && !halted))
@@ -23,11 +23,4 @@ func number(is bool) int {
 		return 1
 	}
 	return 0
-}
-
-// Forget drops an owner.
-func (t Turns) Forget(owner store.Key) {
-	t.waiting.Forget(owner)
-	t.inTurn.Forget(owner)
-	t.halted.Forget(owner)
 }

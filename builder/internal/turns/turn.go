@@ -46,7 +46,9 @@ func (t *Turns) Take(
 	is := Mark{ID: t.id(), Since: mark.Since}
 	switch {
 	case standing == inTurn:
-		t.begin(owner)
+		if err := t.begin(ctx, owner, mark); err != nil {
+			return nil, err
+		}
 		return &Turn{Mark: mark}, nil
 	case !isValid:
 		return nil, nil

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/telemetry"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -56,6 +58,7 @@ const (
 type Turns struct {
 	Settings
 	operator Operator
+	counts   telemetry.Turns
 
 	complete atomic.Bool // nothing is held any more
 
@@ -70,6 +73,7 @@ type Turns struct {
 	// settled are those that need no turn of this build any more. If the record must be read again, they aren't todo again: nothing causes
 	// another pass of them.
 	settled map[types.NamespacedName]struct{}
+	halting map[types.NamespacedName]struct{} // those whose mark halts the roll-out, whatever a user has decided
 }
 
 // candidate is an owner that may need a turn.
@@ -83,7 +87,10 @@ type candidate struct {
 
 // New returns the turns of an operator's owners.
 func New(s Settings, o Operator) *Turns {
-	return &Turns{Settings: s, operator: o, settled: map[types.NamespacedName]struct{}{}}
+	return &Turns{
+		Settings: s, operator: o, counts: telemetry.NewTurns(o.Name),
+		settled: map[types.NamespacedName]struct{}{}, halting: map[types.NamespacedName]struct{}{},
+	}
 }
 
 // open reads the owners and the record, once, and begins a roll-out if the record is of another build. It must be called before the
@@ -128,6 +135,7 @@ func (t *Turns) openLocked(ctx context.Context) error {
 		}
 	}
 	t.record, t.found, t.readAt, t.opened = *record, found, now, true
+	t.recount()
 	if record.State == Complete {
 		t.end()
 	}
@@ -287,14 +295,20 @@ func (t *Turns) refresh(ctx context.Context) error {
 		return nil
 	}
 	t.record, t.found = *record, found
+	t.recount()
 	return nil
 }
 
-// begin notes that an owner is in its turn, as its condition says.
-func (t *Turns) begin(owner client.Object) {
+// begin notes that an owner is in its turn, as its mark says. An owner that halts the roll-out reads the user's decision, because there
+// may be no other owner that waits and does so.
+func (t *Turns) begin(ctx context.Context, owner client.Object, m Mark) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.inTurn[client.ObjectKeyFromObject(owner)] = struct{}{}
+	if m.Reason != events.ReasonRolloutHalted {
+		return nil
+	}
+	return t.refresh(ctx)
 }
 
 // Settle notes that an owner needs no turn, or has become ready in its turn.
@@ -309,6 +323,7 @@ func (t *Turns) Leave(ctx context.Context, key types.NamespacedName) error {
 
 // Forget notes that an owner is gone.
 func (t *Turns) Forget(ctx context.Context, key types.NamespacedName) error {
+	t.Count(key, Mark{})
 	err := t.remove(ctx, key, true)
 	t.mu.Lock()
 	defer t.mu.Unlock()

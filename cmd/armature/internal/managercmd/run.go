@@ -25,6 +25,7 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/kindmetrics"
 	"github.com/armature-dev/armature/internal/admission"
 	"github.com/armature-dev/armature/internal/running"
+	"github.com/armature-dev/armature/internal/statedir"
 )
 
 // leaseName is the default name of the lease that managers compete for.
@@ -62,7 +63,7 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 		}
 		return err
 	}
-	mgr, ended, err := quarantined(mgr, o.stateDir, logger)
+	mgr, ended, err := statedir.Quarantined(mgr, o.stateDir)
 	if err != nil {
 		return err
 	}

@@ -137,6 +137,9 @@ func (n *localNode) register(ctx context.Context) {
 				return err
 			}))
 		if err == nil {
+			err = nodes.takeOver(ctx, n.host.NodeName)
+		}
+		if err == nil {
 			err = n.registered(ctx, controller)
 		}
 		if err != nil && ctx.Err() == nil {
