@@ -16,7 +16,8 @@ import (
 
 // statefulSetController imitates the StatefulSet controller: pods with fixed names and claims, one after the other or (Parallel) all at
 // once, and updates from the highest ordinal down to the partition, as many at a time as maxUnavailable allows. An OrderedReady set waits
-// for a pod that doesn't become ready, also if its template is repaired: someone has to delete that pod. It deletes no claims.
+// for a pod that doesn't become ready, also if its template is repaired: someone has to delete that pod. It deletes no claims. It creates
+// no ControllerRevisions, so it can't create a pod of a former revision below the partition: that is an error of the world.
 type statefulSetController struct{}
 
 func (statefulSetController) Name() string { return "statefulset-controller" }
@@ -122,7 +123,8 @@ func (y *statefulSync) newPod(ordinal int) []Change {
 	pod.Spec.Hostname, pod.Spec.Subdomain = name, y.set.Spec.ServiceName
 	setMap(&pod.Labels, appsv1.StatefulSetPodNameLabel, name)
 	setMap(&pod.Labels, appsv1.PodIndexLabel, strconv.Itoa(ordinal))
-	setMap(&pod.Labels, appsv1.ControllerRevisionHashLabelKey, y.revisionFor(ordinal))
+	setMap(&pod.Labels, appsv1.ControllerRevisionHashLabelKey, y.revision)
+	y.checkPartition(name, ordinal)
 	var claims []Change
 	for _, template := range y.set.Spec.VolumeClaimTemplates {
 		claim := template.DeepCopy()
@@ -141,12 +143,15 @@ func (y *statefulSync) newPod(ordinal int) []Change {
 	return []Change{create(pod)}
 }
 
-// revisionFor is the revision of a new pod: below the partition it is the current one.
-func (y *statefulSync) revisionFor(ordinal int) string {
-	if ordinal < y.first+y.partition() && y.set.Status.CurrentRevision != "" {
-		return y.set.Status.CurrentRevision
+// checkPartition records an error if a new pod needs the template of a former revision: below the partition the real controller creates
+// pods of the current revision, from a ControllerRevision, which the world doesn't have.
+func (y *statefulSync) checkPartition(pod string, ordinal int) {
+	current := y.set.Status.CurrentRevision
+	if ordinal < y.first+y.partition() && current != "" && current != y.revision {
+		y.s.fail("StatefulSet %s/%s: pod %s is missing, is below spec.updateStrategy.rollingUpdate.partition %d, and needs the template of "+
+			"revision %s; the world can create pods of the present template only, revision %s",
+			y.set.Namespace, y.set.Name, pod, y.partition(), current, y.revision)
 	}
-	return y.revision
 }
 
 func (y *statefulSync) partition() int {

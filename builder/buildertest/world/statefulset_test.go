@@ -72,3 +72,19 @@ func TestABrokenPodStopsTheReductionOfAnOrderedStatefulSet(t *testing.T) {
 	require.NoError(t, w.Settle(t.Context()))
 	assert.Equal(t, []string{"demo-0"}, podNames(t, w, set))
 }
+
+// An update keeps the pods below the partition.
+func TestAPartitionKeepsLowPods(t *testing.T) {
+	set := statefulSet(3, func(s *appsv1.StatefulSetSpec) {
+		s.Ordinals = &appsv1.StatefulSetOrdinals{Start: 5}
+		s.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{Partition: new(int32(1))}
+	})
+	w := newWorld(t, world.Options{}, node("n1"), set)
+	require.NoError(t, w.Settle(t.Context()))
+	edit(t, w, set, withImage("v2"))
+	require.NoError(t, w.Settle(t.Context()))
+	assert.Equal(t, []string{"v1", "v2", "v2"}, []string{imageOf(t, w, "demo-5"), imageOf(t, w, "demo-6"), imageOf(t, w, "demo-7")})
+	require.NoError(t, w.Server().Client("user").Delete(t.Context(), got(t, w, &corev1.Pod{}, "demo-5")))
+	require.ErrorContains(t, w.Settle(t.Context()), "StatefulSet default/demo: pod demo-5 is missing, is below "+
+		"spec.updateStrategy.rollingUpdate.partition 1, and needs the template of revision demo-")
+}
