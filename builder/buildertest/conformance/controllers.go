@@ -41,6 +41,7 @@ func ControllerCases() []Case {
 		{"workload-adoption", workloadAdoption},
 		{"workload-names", workloadNames},
 		{"scheduler-nodes", schedulerNodes},
+		{"pod-references", podReferences},
 	}
 }
 

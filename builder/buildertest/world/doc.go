@@ -30,6 +30,7 @@
 //	claim.go         adoption of the orphans that a workload selects, and release of what it no longer selects; not for Jobs
 //	scheduler.go     node capacity, selectors and affinity, taints, cordons
 //	kubelet.go       start, end, restart and deletion of pods, as a [Script] says
+//	references.go    pods that wait for a Secret or a ConfigMap of their volumes or their environment; not at a restart
 //	pod_collector.go pods of deleted nodes, evictions by NoExecute taints
 //	quota.go         pods that exceed a ResourceQuota
 //	manager.go       passes, requeues, crashes, lagging caches, two managers
