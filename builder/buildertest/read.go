@@ -50,22 +50,31 @@ func (c *Client) List(_ context.Context, list client.ObjectList, opts ...client.
 	var version uint64
 	_, err = c.call(r, func() (client.Object, error) {
 		version = c.horizon(r.kind, r.live)
+		var last page
+		if o.Continue != "" {
+			var err error
+			if last, err = decodePage(o.Continue); err != nil {
+				return nil, err
+			}
+			version = last.Version
+		}
 		var err error
 		found, err = c.selected(r.kind, version, o)
+		if o.Continue != "" {
+			found = slices.DeleteFunc(found, func(obj client.Object) bool { return !last.follows(obj) })
+		}
 		return nil, err
 	})
 	if err != nil {
 		return err
 	}
 	next := ""
-	if o.Limit > 0 || o.Continue != "" {
-		start, _ := strconv.Atoi(o.Continue)
-		end := len(found)
-		if o.Limit > 0 && start+int(o.Limit) < end {
-			end = start + int(o.Limit)
-			next = strconv.Itoa(end)
+	if o.Limit > 0 && len(found) > int(o.Limit) {
+		found = found[:o.Limit]
+		last := found[len(found)-1]
+		if next, err = (page{Version: version, Namespace: last.GetNamespace(), Name: last.GetName()}).encode(); err != nil {
+			return err
 		}
-		found = found[min(start, end):end]
 	}
 	items := make([]runtime.Object, len(found))
 	for i, obj := range found {

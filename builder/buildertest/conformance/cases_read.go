@@ -45,6 +45,26 @@ func list(s *session) {
 	s.note("second page", len(page.Items))
 	s.note("there is no more", page.Continue == "")
 
+	// A client that deletes what it has read sees the rest.
+	inOrder := func() []string {
+		var all []string
+		for i := range page.Items {
+			all = append(all, page.Items[i].Name)
+		}
+		return all
+	}
+	if err := s.client.List(s.ctx, &page, client.InNamespace(s.namespace), mineOnly, client.Limit(1)); err != nil {
+		s.t.Fatal(err)
+	}
+	s.note("first object", inOrder())
+	if err := s.client.Delete(s.ctx, &page.Items[0]); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.client.List(s.ctx, &page, client.InNamespace(s.namespace), mineOnly, client.Continue(page.Continue)); err != nil {
+		s.t.Fatal(err)
+	}
+	s.note("all others, after its deletion", inOrder())
+
 	missing := configMap("missing")
 	missing.Namespace = s.namespace
 	s.read("what does not exist", missing)

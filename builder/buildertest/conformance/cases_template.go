@@ -106,6 +106,57 @@ func invalidJobs(s *session) {
 	other := job("copied")
 	other.Spec.Template.Labels = map[string]string{"job-name": "original", batchv1.JobNameLabel: "original"}
 	s.create("template of another job", other)
+	invalidJobPolicies(s)
+}
+
+// invalidJobPolicies combines policies that exclude each other.
+func invalidJobPolicies(s *session) {
+	refuse := func(name string, change func(*batchv1.JobSpec)) {
+		j := job("policies")
+		change(&j.Spec)
+		s.create(name, j)
+	}
+	ignore := func(values ...int32) *batchv1.PodFailurePolicy {
+		policy := onExitCode42(batchv1.PodFailurePolicyActionIgnore)
+		policy.Rules[0].OnExitCodes.Values = values
+		return policy
+	}
+	refuse("podFailurePolicy with OnFailure", func(o *batchv1.JobSpec) {
+		o.PodFailurePolicy, o.Template.Spec.RestartPolicy = ignore(42), corev1.RestartPolicyOnFailure
+	})
+	refuse("podFailurePolicy and TerminatingOrFailed", func(o *batchv1.JobSpec) {
+		o.PodFailurePolicy, o.PodReplacementPolicy = ignore(42), ptr.To(batchv1.TerminatingOrFailed)
+	})
+	refuse("podFailurePolicy on success", func(o *batchv1.JobSpec) { o.PodFailurePolicy = ignore(42, 0, 42) })
+	refuse("podFailurePolicy of no container", func(o *batchv1.JobSpec) {
+		o.PodFailurePolicy = ignore()
+		o.PodFailurePolicy.Rules[0].OnExitCodes.ContainerName = new("other")
+	})
+	refuse("podFailurePolicy on nothing", func(o *batchv1.JobSpec) {
+		o.PodFailurePolicy = ignore()
+		o.PodFailurePolicy.Rules[0].OnExitCodes = nil
+	})
+	refuse("FailIndex without a limit", func(o *batchv1.JobSpec) {
+		o.PodFailurePolicy = onExitCode42(batchv1.PodFailurePolicyActionFailIndex)
+	})
+	refuse("successPolicy of a Job without indexes", func(o *batchv1.JobSpec) {
+		o.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
+	})
+	refuse("successPolicy of too many indexes", func(o *batchv1.JobSpec) {
+		o.CompletionMode, o.Completions = ptr.To(batchv1.IndexedCompletion), new(int32(1))
+		o.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(2))}, {}}}
+	})
+	refuse("successPolicy without rules", func(o *batchv1.JobSpec) {
+		o.CompletionMode, o.Completions = ptr.To(batchv1.IndexedCompletion), new(int32(1))
+		o.SuccessPolicy = &batchv1.SuccessPolicy{}
+	})
+	refuse("backoffLimitPerIndex without indexes", func(o *batchv1.JobSpec) {
+		o.BackoffLimitPerIndex, o.MaxFailedIndexes = new(int32(1)), new(int32(1))
+	})
+	refuse("maxFailedIndexes alone", func(o *batchv1.JobSpec) {
+		o.CompletionMode, o.Completions = ptr.To(batchv1.IndexedCompletion), new(int32(1))
+		o.MaxFailedIndexes = new(int32(2))
+	})
 }
 
 func replicaSet(name string) *appsv1.ReplicaSet {

@@ -33,9 +33,15 @@ func ControllerCases() []Case {
 		{"job-pod-replacement", jobPodReplacement},
 		{"job-quota", jobQuota},
 		{"deployment-readiness", deploymentReadiness},
+		{"deployment-roll-over", deploymentRollOver},
+		{"deployment-paused", deploymentPaused},
 		{"statefulset-order", statefulSetOrder},
+		{"statefulset-forced-rollback", statefulSetForcedRollback},
 		{"daemonset-nodes", daemonSetNodes},
+		{"workload-adoption", workloadAdoption},
+		{"workload-names", workloadNames},
 		{"scheduler-nodes", schedulerNodes},
+		{"pod-references", podReferences},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +30,16 @@ type Change struct {
 	// Options are the options of VerbDelete. The object's UID is always a precondition.
 	Options []client.DeleteOption
 
-	set *appsv1.StatefulSet // of a claim, which doesn't name it; nil: none
+	owner     *metav1.OwnerReference // the controller of an object that doesn't name it; nil: the object's own
+	readsMore bool                   // it depends on more than the object and what that controls
+}
+
+// controllerRef names the workload for which the change is.
+func (c Change) controllerRef() *metav1.OwnerReference {
+	if c.owner != nil {
+		return c.owner
+	}
+	return metav1.GetControllerOfNoCopy(c.Object)
 }
 
 func create(obj client.Object) Change       { return Change{Verb: VerbCreate, Object: obj} }

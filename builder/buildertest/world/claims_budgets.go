@@ -18,7 +18,7 @@ func (volumeController) Changes(s *State) []Change {
 				c.Status.Phase = corev1.ClaimBound
 				c.Status.Capacity, c.Status.AccessModes = c.Spec.Resources.Requests, c.Spec.AccessModes
 			}))
-			bind.set = setOf(s, claim)
+			bind.owner = setOf(s, claim)
 			changes = append(changes, bind)
 		}
 	}

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -19,10 +20,17 @@ type daemonSetController struct{}
 
 func (daemonSetController) Name() string { return "daemonset-controller" }
 
+var daemonSetKind = appsv1.SchemeGroupVersion.WithKind("DaemonSet")
+
 func (daemonSetController) Changes(s *State) []Change {
 	var changes []Change
 	for _, set := range All[*appsv1.DaemonSet](s) {
-		if set.DeletionTimestamp == nil {
+		if set.DeletionTimestamp != nil {
+			continue
+		}
+		if claims := claim[*corev1.Pod](s, set, daemonSetKind, set.Spec.Selector, nil); len(claims) > 0 {
+			changes = append(changes, claims...)
+		} else {
 			changes = append(changes, syncDaemonSet(s, set)...)
 		}
 	}
@@ -50,9 +58,15 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 		case len(present) > 0:
 			st.NumberMisscheduled++
 		}
+		slices.SortStableFunc(present, oldestFirst)
+		keeps := false
 		for _, p := range present {
-			if p.DeletionTimestamp == nil && (isTerminal(p) || !runs && !continues) {
+			switch {
+			case p.DeletionTimestamp != nil:
+			case isTerminal(p) || keeps || !runs && !continues:
 				changes = append(changes, remove(p))
+			default:
+				keeps = true
 			}
 		}
 		if !runs {
@@ -80,6 +94,17 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 	}
 	st.NumberUnavailable = st.DesiredNumberScheduled - st.NumberAvailable
 	return statusChange(set, &set.Status, st, func(o *appsv1.DaemonSet) { o.Status = *st })
+}
+
+// oldestFirst orders the pods of a node. A DaemonSet keeps the first one, and prefers those with a node.
+func oldestFirst(a, b *corev1.Pod) int {
+	isPending := func(pod *corev1.Pod) int {
+		if pod.Spec.NodeName == "" {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(isPending(a), isPending(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
 // countDaemon adds a pod to the status. It returns the pod if it has a former revision.
@@ -128,7 +153,7 @@ func replaceDaemons(s *State, set *appsv1.DaemonSet, st *appsv1.DaemonSetStatus,
 // daemonPod returns the pod for a node.
 func daemonPod(s *State, set *appsv1.DaemonSet, revision string, node *corev1.Node, made []*corev1.Pod) *corev1.Pod {
 	pod := podOf(&set.Spec.Template, set.Namespace, s.nextName(set.Namespace, set.Name+"-", made, 0))
-	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))}
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, daemonSetKind)}
 	setMap(&pod.Labels, appsv1.ControllerRevisionHashLabelKey, revision)
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{

@@ -23,17 +23,23 @@
 //	job.go           Jobs: parallelism, completions, Indexed, backoffLimit, backoffLimitPerIndex, maxFailedIndexes, podFailurePolicy,
 //	                 successPolicy, podReplacementPolicy, suspend, activeDeadlineSeconds, ttlSecondsAfterFinished; finalizers, uncounted
 //	                 pods and interim conditions
-//	deployment.go    both strategies, maxSurge, maxUnavailable, progressDeadlineSeconds
+//	deployment.go    both strategies, maxSurge, maxUnavailable, pauses, collisions of names; progressDeadlineSeconds
 //	replicaset.go    pods, readiness, minReadySeconds
-//	statefulset.go   the order of pods, claims, rolling updates with a partition
-//	daemonset.go     the nodes that a template selects and tolerates, rolling updates
+//	statefulset.go   the order of pods, claims, rolling updates with a partition and maxUnavailable
+//	daemonset.go     the nodes that a template selects and tolerates, rolling updates with maxUnavailable
+//	claim.go         adoption of the orphans that a workload selects, and release of what it no longer selects; not for Jobs
 //	scheduler.go     node capacity, selectors and affinity, taints, cordons
 //	kubelet.go       start, end, restart and deletion of pods, as a [Script] says
+//	references.go    pods that wait for a Secret or a ConfigMap of their volumes or their environment; not at a restart
 //	pod_collector.go pods of deleted nodes, evictions by NoExecute taints
 //	quota.go         pods that exceed a ResourceQuota
 //	manager.go       passes, requeues, crashes, lagging caches, two managers
 //
+// What the API server refuses, such as a pod whose name another object has, its controller tries again once it can succeed: the world
+// comes to rest meanwhile, and the status of the workload shows the missing pod. No controller of the world emits events.
+//
 // The server itself collects garbage. Names of pods end with a number instead of random letters, so that a test can name them. A
-// simulation differs from a cluster where its controllers' comments say so: no pod affinity, preemption or volumes.
+// simulation differs from a cluster where its controllers' comments say so: no pod affinity, preemption or volumes. It ignores
+// revisionHistoryLimit, the strategy Recreate of StatefulSets, persistentVolumeClaimRetentionPolicy, and maxSurge of DaemonSets.
 // The cases of package conformance, which also run on a real cluster, hold it to the behaviour of the real controllers.
 package world

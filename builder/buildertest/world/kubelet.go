@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// kubelet imitates the kubelets of all nodes: it starts pods, ends them as their scripts say, restarts containers with the backoff of a
-// kubelet, and completes deletions. The kubelet of a node that isn't ready does nothing.
+// kubelet imitates the kubelets of all nodes: it starts pods whose Secrets and ConfigMaps exist, ends them as their scripts say, restarts
+// containers with the backoff of a kubelet, and completes deletions. The kubelet of a node that isn't ready does nothing.
 type kubelet struct{}
 
 func (kubelet) Name() string { return "kubelet" }
@@ -56,7 +56,7 @@ func nextOfPod(s *State, pod *corev1.Pod) *Change {
 	case pod.Status.Phase == corev1.PodRunning:
 		return runningPod(s, pod)
 	case s.Due(scheduledAt(pod).Add(s.script(pod, 0).Start)):
-		return new(updateStatus(changed(pod, func(p *corev1.Pod) { start(s, p) })))
+		return startPod(s, pod)
 	default:
 		return nil
 	}

@@ -17,10 +17,17 @@ type replicaSetController struct{}
 
 func (replicaSetController) Name() string { return "replicaset-controller" }
 
+var replicaSetKind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
+
 func (replicaSetController) Changes(s *State) []Change {
 	var changes []Change
+	isMember := func(pod *corev1.Pod) bool { return !isTerminal(pod) || metav1.GetControllerOfNoCopy(pod) != nil } // it adopts no ended pod
 	for _, rs := range All[*appsv1.ReplicaSet](s) {
-		changes = append(changes, syncReplicaSet(s, rs)...)
+		if claims := claim(s, rs, replicaSetKind, rs.Spec.Selector, isMember); len(claims) > 0 {
+			changes = append(changes, claims...)
+		} else {
+			changes = append(changes, syncReplicaSet(s, rs)...)
+		}
 	}
 	return changes
 }
@@ -33,7 +40,7 @@ func syncReplicaSet(s *State, rs *appsv1.ReplicaSet) []Change {
 		var made []*corev1.Pod
 		for missing := int(ptr.Deref(rs.Spec.Replicas, 1)) - len(active); len(changes) < missing; {
 			pod := podOf(&rs.Spec.Template, rs.Namespace, s.nextName(rs.Namespace, rs.Name+"-", made, 0))
-			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(rs, replicaSetKind)}
 			made = append(made, pod)
 			changes = append(changes, create(pod))
 		}

@@ -9,23 +9,45 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // statefulSetController imitates the StatefulSet controller: pods with fixed names and claims, one after the other or (Parallel) all at
-// once, and updates from the highest ordinal down to the partition. It creates no ControllerRevisions, and deletes no claims.
+// once, and updates from the highest ordinal down to the partition, as many at a time as maxUnavailable allows. An OrderedReady set waits
+// for a pod that doesn't become ready, also if its template is repaired: someone has to delete that pod. It deletes no claims. It creates
+// no ControllerRevisions, so it can't create a pod of a former revision below the partition: that is an error of the world.
 type statefulSetController struct{}
 
 func (statefulSetController) Name() string { return "statefulset-controller" }
 
+var statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
+
 func (statefulSetController) Changes(s *State) []Change {
 	var changes []Change
 	for _, set := range All[*appsv1.StatefulSet](s) {
-		if set.DeletionTimestamp == nil {
+		if set.DeletionTimestamp != nil {
+			continue
+		}
+		isMember := func(pod *corev1.Pod) bool { return ordinalOf(set, pod) >= 0 }
+		if claims := claim(s, set, statefulSetKind, set.Spec.Selector, isMember); len(claims) > 0 {
+			changes = append(changes, claims...)
+		} else {
 			changes = append(changes, newStatefulSync(s, set).next()...)
 		}
 	}
 	return changes
+}
+
+// ordinalOf returns the ordinal in the name of a pod; -1 if the name isn't that of a pod of the set.
+func ordinalOf(set *appsv1.StatefulSet, pod *corev1.Pod) int {
+	number, found := strings.CutPrefix(pod.Name, set.Name+"-")
+	ordinal, err := strconv.ParseUint(number, 10, 31)
+	if !found || err != nil {
+		return -1
+	}
+	return int(ordinal)
 }
 
 // statefulSync is a StatefulSet with its pods.
@@ -47,20 +69,25 @@ func newStatefulSync(s *State, set *appsv1.StatefulSet) *statefulSync {
 		y.first = int(set.Spec.Ordinals.Start)
 	}
 	for _, pod := range ownedBy[*corev1.Pod](s, set) {
-		if i, err := strconv.Atoi(pod.Name[len(set.Name)+1:]); err == nil {
+		if i := ordinalOf(set, pod); i >= 0 {
 			y.pods[i] = pod
 		}
 	}
 	return y
 }
 
+// next returns the writes of the first stage that has any. A stage that waits for a pod ends the sync, but for the status.
 func (y *statefulSync) next() []Change {
-	for _, writes := range []func() []Change{y.grow, y.shrink, y.replace, y.writeStatus} {
-		if changes := writes(); len(changes) > 0 {
+	for _, stage := range []func() (writes []Change, waits bool){y.grow, y.shrink, y.replace} {
+		changes, waits := stage()
+		if len(changes) > 0 {
 			return changes
 		}
+		if waits {
+			break
+		}
 	}
-	return nil
+	return y.writeStatus()
 }
 
 func (y *statefulSync) isParallel() bool {
@@ -72,8 +99,7 @@ func (y *statefulSync) isHealthy(pod *corev1.Pod) bool {
 }
 
 // grow creates missing pods in order, and deletes ended ones. Unless the set is parallel, it waits for each pod.
-func (y *statefulSync) grow() []Change {
-	var changes []Change
+func (y *statefulSync) grow() (changes []Change, waits bool) {
 	for i := y.first; i < y.first+y.size; i++ {
 		switch pod := y.pods[i]; {
 		case pod == nil:
@@ -82,48 +108,50 @@ func (y *statefulSync) grow() []Change {
 			changes = append(changes, remove(pod))
 		}
 		if !y.isParallel() && (len(changes) > 0 || !y.isHealthy(y.pods[i])) {
-			return changes
+			return changes, true
 		}
 	}
-	return changes
+	return changes, false
 }
 
-// newPod returns the creations of a pod's missing claims, and then of the pod.
+// newPod returns the creations of a pod's missing claims, and then of the pod; none while another object has the pod's name, because the
+// API server refuses the pod, as often as the real controller tries.
 func (y *statefulSync) newPod(ordinal int) []Change {
 	name := fmt.Sprintf("%s-%d", y.set.Name, ordinal)
 	pod := podOf(&y.set.Spec.Template, y.set.Namespace, name)
-	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(y.set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(y.set, statefulSetKind)}
 	pod.Spec.Hostname, pod.Spec.Subdomain = name, y.set.Spec.ServiceName
 	setMap(&pod.Labels, appsv1.StatefulSetPodNameLabel, name)
 	setMap(&pod.Labels, appsv1.PodIndexLabel, strconv.Itoa(ordinal))
-	setMap(&pod.Labels, appsv1.ControllerRevisionHashLabelKey, y.revisionFor(ordinal))
+	setMap(&pod.Labels, appsv1.ControllerRevisionHashLabelKey, y.revision)
+	y.checkPartition(name, ordinal)
 	var claims []Change
-	present := All[*corev1.PersistentVolumeClaim](y.s)
 	for _, template := range y.set.Spec.VolumeClaimTemplates {
 		claim := template.DeepCopy()
 		claim.Namespace, claim.Name = y.set.Namespace, template.Name+"-"+name
 		claim.Labels = y.set.Spec.Selector.MatchLabels
-		if !slices.ContainsFunc(present, func(c *corev1.PersistentVolumeClaim) bool {
-			return c.Namespace == claim.Namespace && c.Name == claim.Name
-		}) {
-			claims = append(claims, Change{Verb: VerbCreate, Object: claim, set: y.set})
+		if !exists[*corev1.PersistentVolumeClaim](y.s, client.ObjectKeyFromObject(claim)) {
+			claims = append(claims, Change{Verb: VerbCreate, Object: claim, owner: metav1.NewControllerRef(y.set, statefulSetKind)})
 		}
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
 		}})
 	}
-	if len(claims) > 0 {
+	if len(claims) > 0 || exists[*corev1.Pod](y.s, client.ObjectKeyFromObject(pod)) {
 		return claims
 	}
 	return []Change{create(pod)}
 }
 
-// revisionFor is the revision of a new pod: below the partition it is the current one.
-func (y *statefulSync) revisionFor(ordinal int) string {
-	if ordinal < y.partition() && y.set.Status.CurrentRevision != "" {
-		return y.set.Status.CurrentRevision
+// checkPartition records an error if a new pod needs the template of a former revision: below the partition the real controller creates
+// pods of the current revision, from a ControllerRevision, which the world doesn't have.
+func (y *statefulSync) checkPartition(pod string, ordinal int) {
+	current := y.set.Status.CurrentRevision
+	if ordinal < y.first+y.partition() && current != "" && current != y.revision {
+		y.s.fail("StatefulSet %s/%s: pod %s is missing, is below spec.updateStrategy.rollingUpdate.partition %d, and needs the template of "+
+			"revision %s; the world can create pods of the present template only, revision %s",
+			y.set.Namespace, y.set.Name, pod, y.partition(), current, y.revision)
 	}
-	return y.revision
 }
 
 func (y *statefulSync) partition() int {
@@ -133,21 +161,36 @@ func (y *statefulSync) partition() int {
 	return 0
 }
 
-// shrink deletes the pods beyond the size, the highest first.
-func (y *statefulSync) shrink() []Change {
-	var changes []Change
+// shrink deletes the pods beyond the size, the highest first. Unless the set is parallel, it waits for each pod to end, and deletes a pod
+// that isn't healthy only when all lower ones are.
+func (y *statefulSync) shrink() (changes []Change, waits bool) {
+	var surplus []*corev1.Pod // the highest first
 	for _, i := range y.descending() {
-		if i >= y.first && i < y.first+y.size {
-			continue
+		if i < y.first || i >= y.first+y.size {
+			surplus = append(surplus, y.pods[i])
 		}
-		if pod := y.pods[i]; pod.DeletionTimestamp == nil {
+	}
+	isLowest := func(pod *corev1.Pod) bool { // of those that aren't healthy
+		for _, p := range slices.Backward(surplus) {
+			if !y.isHealthy(p) {
+				return p == pod
+			}
+		}
+		return false
+	}
+	for _, pod := range surplus {
+		isTerminating := pod.DeletionTimestamp != nil
+		if !y.isParallel() && (isTerminating || !y.isHealthy(pod) && !isLowest(pod)) {
+			return nil, true
+		}
+		if !isTerminating {
 			changes = append(changes, remove(pod))
 		}
 		if !y.isParallel() {
 			break
 		}
 	}
-	return changes
+	return changes, len(surplus) > 0 && !y.isParallel()
 }
 
 func (y *statefulSync) descending() []int {
@@ -160,23 +203,45 @@ func (y *statefulSync) descending() []int {
 	return ordinals
 }
 
-// replace deletes one pod of a former revision at a time, from the highest ordinal down, while all pods above are healthy.
-func (y *statefulSync) replace() []Change {
+// replace deletes pods of a former revision, from the highest ordinal down to the partition, while fewer than maxUnavailable pods aren't
+// available. A parallel set first deletes those that aren't available anyway.
+func (y *statefulSync) replace() (changes []Change, waits bool) {
 	if y.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
-		return nil
+		return nil, false
 	}
-	for _, i := range y.descending() {
+	allowed := y.maxUnavailable()
+	var outdated []*corev1.Pod // the highest first
+	for i := y.first + y.size - 1; i >= y.first; i-- {
 		pod := y.pods[i]
-		switch {
-		case i < y.partition():
-			return nil
-		case pod.Labels[appsv1.ControllerRevisionHashLabelKey] != y.revision && pod.DeletionTimestamp == nil:
-			return []Change{remove(pod)}
-		case !y.isHealthy(pod):
-			return nil
+		if !y.isHealthy(pod) {
+			allowed--
+		}
+		isOutdated := pod != nil && pod.DeletionTimestamp == nil && pod.Labels[appsv1.ControllerRevisionHashLabelKey] != y.revision
+		if isOutdated && i >= y.first+y.partition() {
+			outdated = append(outdated, pod)
 		}
 	}
-	return nil
+	for _, pod := range outdated {
+		isFree := y.isParallel() && !y.isHealthy(pod)
+		if !isFree && allowed <= 0 {
+			continue
+		}
+		if !isFree {
+			allowed--
+		}
+		changes = append(changes, remove(pod))
+	}
+	return changes, false
+}
+
+// maxUnavailable is how many pods an update may make unavailable: rounded down, at least 1.
+func (y *statefulSync) maxUnavailable() int {
+	rolling := ptr.Deref(y.set.Spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateStatefulSetStrategy{})
+	n, err := intstr.GetScaledValueFromIntOrPercent(new(ptr.Deref(rolling.MaxUnavailable, intstr.FromInt32(1))), y.size, false)
+	if err != nil {
+		y.s.fail("StatefulSet %s/%s: spec.updateStrategy.rollingUpdate.maxUnavailable: %w", y.set.Namespace, y.set.Name, err)
+	}
+	return max(n, 1)
 }
 
 func (y *statefulSync) writeStatus() []Change {
@@ -213,13 +278,13 @@ func (y *statefulSync) writeStatus() []Change {
 	return statusChange(y.set, &y.set.Status, st, func(o *appsv1.StatefulSet) { o.Status = *st })
 }
 
-// setOf returns the StatefulSet for which a claim was created; nil if there is none.
-func setOf(s *State, claim *corev1.PersistentVolumeClaim) *appsv1.StatefulSet {
+// setOf returns a reference to the StatefulSet for which a claim was created; nil if there is none.
+func setOf(s *State, claim *corev1.PersistentVolumeClaim) *metav1.OwnerReference {
 	for _, set := range All[*appsv1.StatefulSet](s) {
 		for _, template := range set.Spec.VolumeClaimTemplates {
 			number, found := strings.CutPrefix(claim.Name, template.Name+"-"+set.Name+"-")
 			if _, err := strconv.Atoi(number); found && err == nil && claim.Namespace == set.Namespace {
-				return set
+				return metav1.NewControllerRef(set, statefulSetKind)
 			}
 		}
 	}

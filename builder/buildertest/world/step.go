@@ -40,6 +40,7 @@ type Step struct {
 
 	group string // the object about which a controller makes several steps
 	root  string // the object that controls the changed one, or that itself
+	local bool   // it reads and writes only its object and what that controls; a scheduler and others read more
 	run   func(context.Context) error
 }
 
@@ -59,9 +60,6 @@ func (s Step) String() string {
 // creation, as with an exceeded quota. Its controller tries again while the reason lasts, whenever something has changed.
 func (s Step) Run(ctx context.Context) error { return s.run(ctx) }
 
-// isLocal reports whether the step reads and writes only its object and what that controls. A scheduler and others read more.
-func (s Step) isLocal() bool { return s.group != "" || s.Actor == kubelet.Name(kubelet{}) }
-
 // workloads are the kinds of which each object has a controller's steps to itself, by the controller's name.
 var workloads = map[string]string{
 	jobController.Name(jobController{}):                 "Job",
@@ -74,17 +72,12 @@ var workloads = map[string]string{
 // groupOf returns the object about which a controller of workloads makes a change; empty for other controllers.
 func groupOf(actor, kind string, c Change) string {
 	owner, ok := workloads[actor]
-	if !ok {
+	if !ok || c.readsMore {
 		return ""
 	}
 	name := c.Object.GetName()
-	switch {
-	case c.set != nil:
-		name = c.set.Name
-	case kind != owner:
-		if ref := metav1.GetControllerOfNoCopy(c.Object); ref != nil {
-			name = ref.Name
-		}
+	if ref := c.controllerRef(); ref != nil && kind != owner {
+		name = ref.Name
 	}
 	return fmt.Sprintf("%s %s/%s", owner, c.Object.GetNamespace(), name)
 }
@@ -92,10 +85,7 @@ func groupOf(actor, kind string, c Change) string {
 // rootOf names the workload to which the object of a change belongs, or the object itself. That of a Deployment's pod is the Deployment.
 func rootOf(s *State, kind string, c Change) string {
 	name := c.Object.GetName()
-	ref := metav1.GetControllerOfNoCopy(c.Object)
-	if c.set != nil {
-		kind, name, ref = "StatefulSet", c.set.Name, nil
-	}
+	ref := c.controllerRef()
 	for ref != nil && slices.Contains(slices.Collect(maps.Values(workloads)), ref.Kind) {
 		kind, name = ref.Kind, ref.Name
 		ref = controllerOfReplicaSet(s, ref.UID)
@@ -119,8 +109,9 @@ func (w *World) stepOf(s *State, actor string, with client.Client, c Change) (St
 	if err != nil {
 		return Step{}, err
 	}
+	group := groupOf(actor, gvk.Kind, c)
 	return Step{
-		group: groupOf(actor, gvk.Kind, c), root: rootOf(s, gvk.Kind, c),
+		group: group, root: rootOf(s, gvk.Kind, c), local: group != "" || actor == kubelet.Name(kubelet{}) && !c.readsMore,
 		Actor: actor, Does: string(c.Verb), Kind: gvk.GroupKind(), Namespace: c.Object.GetNamespace(), Name: c.Object.GetName(),
 		run: func(ctx context.Context) error {
 			err := c.apply(ctx, with)

@@ -117,7 +117,7 @@ func (w *World) Next() ([]buildertest.ClusterStep, time.Time, error) {
 	var all []buildertest.ClusterStep
 	for _, s := range steps {
 		all = append(all, buildertest.ClusterStep{
-			Name: s.String(), Actor: s.Actor, Kind: s.Kind, Group: s.group, Local: s.isLocal(), Run: s.run,
+			Name: s.String(), Actor: s.Actor, Kind: s.Kind, Group: s.group, Local: s.local, Run: s.run,
 			Root: s.root, OfRoot: s.root == fmt.Sprintf("%s %s/%s", s.Kind.Kind, s.Namespace, s.Name),
 		})
 	}

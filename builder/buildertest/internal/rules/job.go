@@ -33,10 +33,16 @@ func job(s *batchv1.JobSpec, spec *field.Path) field.ErrorList {
 	if ptr.Deref(s.CompletionMode, "") == batchv1.IndexedCompletion && s.Completions == nil {
 		errs = append(errs, field.Required(spec.Child("completions"), "when completion mode is Indexed"))
 	}
+	errs = append(errs, jobPolicies(s, spec)...)
 	errs = append(errs, podTemplate(&s.Template, spec.Child("template"))...)
 	path := spec.Child("template", "spec")
 	switch s.Template.Spec.RestartPolicy {
-	case corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
+	case corev1.RestartPolicyOnFailure:
+		if s.PodFailurePolicy != nil {
+			errs = append(errs, field.Invalid(path.Child("restartPolicy"), s.Template.Spec.RestartPolicy,
+				`only "Never" is supported when podFailurePolicy is specified`))
+		}
+	case corev1.RestartPolicyNever:
 	case corev1.RestartPolicyAlways, "":
 		errs = append(errs, field.Required(path.Child("restartPolicy"), `valid values: "OnFailure", "Never"`))
 	default:
