@@ -16,8 +16,12 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// turnPoll is how often an owner that waits asks for its turn.
-const turnPoll = 10 * time.Second
+const (
+	// turnPoll is how often an owner that waits asks for its turn.
+	turnPoll = 10 * time.Second
+	// unplannedPoll is how often an owner asks that has no plan. Each time the same error is logged.
+	unplannedPoll = time.Minute
+)
 
 // releases returns the operator's turns, nil without a roll-out of new builds. An owner without conditions never waits, because its
 // turn would have no record.
@@ -76,7 +80,7 @@ func (r *reconciler[T]) markAfter(owner T, res Result, conditions []metav1.Condi
 	is := turns.MarkOf(*any(owner).(Conditioned).Conditions())
 	switch {
 	case res.turn != nil:
-		if res.turn.IsIn() && !res.turn.Begins && !isConflict(err) {
+		if res.turn.IsIn() && !res.turn.Begins && !res.turn.AsksAgain && !isConflict(err) {
 			res.turn.Advance(progressOf(res, conditions, err), r.turns.ReadyWithin, r.now())
 		}
 		return res.turn.Mark
@@ -120,6 +124,9 @@ func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T
 	r.emitTurn(owner, t)
 	if t.IsOver {
 		return 0, r.turns.Settle(ctx, p.ownerKey.NamespacedName())
+	}
+	if t.AsksAgain {
+		return unplannedPoll, nil
 	}
 	if t.Mark.Reason == events.ReasonReleasing {
 		return max(t.Mark.Since.Add(r.turns.ReadyWithin).Sub(r.now()), conflictDelay), nil
