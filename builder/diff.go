@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
-	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/status"
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -63,16 +60,17 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	if err != nil {
 		return Result{}, err
 	}
-	view, err := r.observe(ctx, p.pass, owner, nil)
-	if err != nil {
-		return Result{}, publicError(err)
+	var plan Plan[T]
+	view, planErr := r.observe(ctx, p.pass, owner, nil)
+	if planErr = publicError(planErr); planErr == nil {
+		plan, planErr = r.makePlan(ctx, owner, view.WithContext(ctx))
 	}
-	plan, err := r.makePlan(ctx, owner, view.WithContext(ctx))
-	if err != nil {
-		return Result{}, err
+	// As in Reconcile: the end of an owner needs none of the author's functions.
+	if planErr != nil && (owner.GetDeletionTimestamp() == nil || !errors.Is(planErr, ErrMisuse)) {
+		return Result{}, planErr
 	}
 	p.instructions = plan.instructions()
-	err = publicError(p.carryOut(ctx))
+	err = publicError(errors.Join(planErr, p.carryOut(ctx)))
 	res := p.finish(err)
 	if errors.Is(err, apply.ErrOwnerGone) {
 		return Result{}, nil
@@ -179,45 +177,4 @@ func statusDiff(before, after client.Object) ([]FieldDiff, error) {
 		fields = append(fields, FieldDiff{Path: c.Path, Old: c.Old, New: c.New})
 	}
 	return fields, err
-}
-
-// disruption returns what the plan of a pass would disrupt, as a preview says it; empty for nothing. It runs a dry pass on what the pass
-// has observed. It leaves out the plan's own edits and deletions, which answer to an observed state, and drift, which another writer
-// has caused: an operator does both whatever its build is.
-func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error) {
-	dry, err := r.engine.dryRun().newPass(p.owner)
-	if err != nil {
-		return "", err
-	}
-	dry.observed.CopyFrom(&p.observed)
-	dry.instructions = p.instructions
-	dry.edits, dry.deletes = nil, nil
-	err = publicError(dry.carryOut(ctx))
-	if errors.Is(err, apply.ErrOwnerGone) {
-		return "", nil
-	}
-	res := dry.finish(err)
-	if fieldsErr := addFields(res); fieldsErr != nil {
-		return "", fieldsErr
-	}
-	var all []string
-	for _, c := range res.Changes {
-		fields := make([]disruption.Field, len(c.Fields))
-		for i, f := range c.Fields {
-			fields[i] = disruption.Field{Path: f.Path, Old: f.Old, New: f.New}
-		}
-		if what := disruption.Of(c.Key.Group, c.Reason, fields); what != "" && !c.Drift {
-			all = append(all, c.Key.String()+" "+what)
-		}
-	}
-	switch {
-	case len(all) > 0:
-		return text.List("", all, strings.Clone), nil
-	case err != nil && strings.Contains(err.Error(), "dry run"): // of an admission webhook that allows none
-		return "unknown, because no dry run is possible: " + summarize(err), nil
-	case err != nil && !IsTerminal(err):
-		return "", err
-	default:
-		return "", nil // the pass itself has the same error
-	}
 }

@@ -53,6 +53,8 @@ type pass struct {
 	undo   *former.Settings // nil: the pass keeps no former state
 	whole  bool             // the pass is over all children, not over some
 	pruned bool             // the pass came to its end
+
+	forecast *forecast // of the dry pass that finds out what a new build disrupts; nil for other passes
 }
 
 // instructions are the changes that a plan or a Builder requests.
@@ -263,7 +265,9 @@ func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
 		return nil
 	}
 	err := p.cluster.ConfirmOwner(ctx, writes, p.observed.Present)
-	if err == nil {
+	if err == nil && p.forecast != nil {
+		err = p.forecast.writeAll(ctx, &p.cluster, writes)
+	} else if err == nil {
 		err = p.cluster.WriteAll(ctx, writes)
 	}
 	for _, w := range writes {

@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
 )
 
 const ownerAnnotation = "example.com/owner"
@@ -175,6 +176,10 @@ func TestAPanicOfTheNamesDoesntHoldUpADeletion(t *testing.T) {
 
 			names = func() []string { panic("no name") }
 			require.NoError(t, f.world.Delete(t.Context(), f.flow("a")))
+			diff, err := builder.DiffOf(t.Context(), r, key("a"))
+			require.ErrorContains(t, err, "panicked: no name")
+			require.NotEmpty(t, diff.Changes, "a preview shows the deletion, too")
+			assert.Equal(t, store.KeyOf(corev1.SchemeGroupVersion.WithKind("ConfigMap"), "elsewhere", "c"), diff.Changes[0].Key)
 			for range 3 {
 				if err := pass(); err != nil {
 					assert.ErrorContains(t, err, "panicked: no name")

@@ -17,6 +17,8 @@ import (
 const (
 	// turnPoll is how often an owner that waits asks for its turn.
 	turnPoll = 10 * time.Second
+	// unplannedPoll is how often an owner asks that has no plan. Each time the same error is logged.
+	unplannedPoll = time.Minute
 	// haltedPoll is how often an owner that halts the roll-out reads whether a user has resumed or aborted it.
 	haltedPoll = time.Minute
 )
@@ -77,7 +79,7 @@ func (r *reconciler[T]) markAfter(owner T, res Result, conditions []metav1.Condi
 	is := turns.MarkOf(*any(owner).(Conditioned).Conditions())
 	switch {
 	case res.turn != nil:
-		if res.turn.IsIn() && !res.turn.Begins && !isConflict(err) {
+		if res.turn.IsIn() && !res.turn.Begins && !res.turn.AsksAgain && !isConflict(err) {
 			res.turn.Advance(progressOf(res, conditions, err), r.turns.ReadyWithin, r.now())
 		}
 		return res.turn.Mark
@@ -124,6 +126,8 @@ func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T
 		return 0, r.turns.Settle(ctx, p.ownerKey.NamespacedName())
 	}
 	switch {
+	case t.AsksAgain:
+		return unplannedPoll, nil
 	case t.Mark.Reason == events.ReasonReleasing:
 		return max(t.Mark.Since.Add(r.turns.ReadyWithin).Sub(r.now()), conflictDelay), nil
 	case t.Mark.Reason == events.ReasonRolloutHalted && !failed: // a failed pass is retried, unless that can't help

@@ -253,6 +253,13 @@ func TestOwnerByOwner(t *testing.T) {
 	f.round()
 	assert.Empty(t, f.server.Ledger().Writes(), "what waits costs nothing")
 	assert.Equal(t, 10*time.Second, f.pass("b"))
+	f.now = f.now.Add(5 * time.Minute)
+	f.pass("b")
+	assert.NotEmpty(t, f.server.Ledger().Writes(), "now and then a dry run")
+	f.server.Ledger().Reset()
+	f.now = f.now.Add(10 * time.Second)
+	f.pass("b")
+	assert.Empty(t, f.server.Ledger().Writes(), "the next one comes as late")
 
 	f.becomesReady("a")
 	f.round()

@@ -51,7 +51,7 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	if err != nil || errors.Is(freeErr, ErrMisuse) {
 		return false, errors.Join(freeErr, err)
 	}
-	plan.Blocked = freeErr
+	plan.Blocked, plan.ShowAll = freeErr, p.forecast != nil
 	res, err := phases.Run(ctx, plan, p.rolloutHost(), c)
 	p.addRollout(res, err)
 	p.desireRolledOut(free, res)

@@ -10,7 +10,11 @@
 // most MaxOwners of an operator's owners are in their turn at once. A turn ends when nothing is left to change, all children are ready,
 // and the owner's condition Ready, if it has one, is True. An owner that fails, or isn't ready in ReadyWithin, halts the roll-out: it
 // emits one Warning, and no other owner gets a turn until it is ready or someone calls [Resume]. Owners with the label
-// armature.dev/canary: "true" go first, and with them owners that an earlier roll-out has left in their turn.
+// armature.dev/canary: "true" go first, and with them owners that an earlier roll-out has left in their turn. One of them that has no plan,
+// because the plan panics or External fails, has its turn nevertheless, and so halts the roll-out.
+//
+// The dry pass shows the changes of all phases. A child that can't be created disrupts nothing: the owner reports the error as at any other
+// time. If the dry run of a change fails, such as by a webhook that denies it, the owner waits for its turn, and its condition says why.
 //
 // # What is never held
 //

@@ -34,8 +34,8 @@ type about struct{ entry, storage string }
 // external is all that a plan needs to know beside what is in its view.
 type external struct {
 	readings map[about]reading
-	// age is how long ago they were read.
-	age time.Duration
+	// at is when they were read. It isn't an age, because the builder may keep them for a later plan.
+	at time.Time
 	// claims are those of the entries that scale storage, by entry and storageConfig.
 	claims map[about][]*corev1.PersistentVolumeClaim
 	// grows says of storage classes whether their volumes can grow.
@@ -99,7 +99,7 @@ func (c *Controller[S]) observe(ctx context.Context, scaling S, view builder.Vie
 		return nil, err
 	}
 	last, busy, err := c.read(ctx, scaling, view.Now)
-	out.readings, out.age, out.busy = last.readings, view.Now.Sub(last.at), busy
+	out.readings, out.at, out.busy = last.readings, last.at, busy
 	return out, err
 }
 

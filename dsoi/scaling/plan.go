@@ -57,7 +57,7 @@ func (c *Controller[S]) Plan(scaling S, view builder.View) builder.Plan[S] {
 	every, wrong := intervalOf(p.spec)
 	status := p.decide(wrong)
 	plan := builder.Plan[S]{
-		Children: p.children, Edits: p.edits, Events: p.told, RequeueAfter: max(every-external.age, atOnce),
+		Children: p.children, Edits: p.edits, Events: p.told, RequeueAfter: max(every-view.Now.Sub(external.at), atOnce),
 		Prune: []client.Object{&autoscalingv2.HorizontalPodAutoscaler{}},
 	}
 	if p.decided {
@@ -199,7 +199,7 @@ func (p *planner) follow(entry string, target client.Object, next int32, why str
 // isNew reports whether the numbers were read after a change. A number from before says nothing of its effect, and may be the one that
 // led to it.
 func (p *planner) isNew(change *metav1.Time) bool {
-	read := metav1.NewTime(p.view.Now.Add(-p.external.age)).Rfc3339Copy() // in whole seconds, as changes are recorded
+	read := metav1.NewTime(p.external.at).Rfc3339Copy() // in whole seconds, as changes are recorded
 	return change == nil || read.After(change.Time)
 }
 

@@ -72,6 +72,27 @@ func TestANumberIsDecidedOnOnce(t *testing.T) {
 	assert.EqualValues(t, 4, src.asked.Load())
 }
 
+// The builder keeps the numbers for a pass that must wait for CPU, whose View is later than theirs.
+func TestANumberThatWasKeptStaysAsOld(t *testing.T) {
+	src := newSource(t, "100")
+	entry := byURL("storage", src.url)
+	entry.Spec.CoolDown = "0"
+	o := aScaling(entry)
+	readAt := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	o.Status.Nodes = []v1beta1.NodeScalingStatus{{
+		Name: "storage", Value: "100", Replicas: ptr.To[int32](2), LastScaleTime: &metav1.Time{Time: readAt},
+	}}
+	s := perform(t, o)
+	c := theController()
+	c.Operator(nil, s.ours, s.ours.Live())
+	observed, err := c.observe(t.Context(), o, buildertest.NewView(readAt))
+	require.NoError(t, err)
+	later := buildertest.NewView(readAt.Add(2*time.Second), aSet("storage", 2))
+	plan := c.Plan(o, buildertest.WithExternal(later, observed))
+	assert.Empty(t, plan.Events, "the number is the one that led to the change")
+	assert.Equal(t, 13*time.Second, plan.RequeueAfter, "the sources are asked again 15 seconds after the number was read")
+}
+
 func TestANumberThatIsOlderThanTheCoolDown(t *testing.T) {
 	src := newSource(t, "100")
 	entry := byURL("storage", src.url)

@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/internal/errorlist"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -46,6 +48,11 @@ const (
 	reachesKind              // its kind and namespace: a missing permission, an exceeded quota, a missing kind, a broken webhook
 	reachesAll               // all requests: no connection, a failing server
 )
+
+// ReachesAll reports whether one of several joined failures is likely to affect all requests.
+func ReachesAll(err error) bool {
+	return slices.ContainsFunc(errorlist.Of(err), func(leaf error) bool { return reachOf(leaf) == reachesAll })
+}
 
 func reachOf(err error) reach {
 	switch {

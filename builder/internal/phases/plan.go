@@ -28,6 +28,9 @@ type Plan struct {
 	Kinds []schema.GroupKind
 	// Blocked is an error about the children outside phases. It pauses all phases.
 	Blocked error
+	// ShowAll makes a dry run show the changes of all phases, whether the earlier ones are ready or not. The pass then records no
+	// roll-out. It still shows a rollback that is recorded.
+	ShowAll bool
 }
 
 // Child is a desired child.

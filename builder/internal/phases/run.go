@@ -46,9 +46,12 @@ func Run(ctx context.Context, plan Plan, host Host, cluster Cluster) (Result, er
 		return p.result, err
 	}
 	var err error
-	if p.last != nil && p.target.State() == rollout.RolledBack {
+	switch {
+	case p.last != nil && p.target.State() == rollout.RolledBack:
 		err = p.rollBack(ctx)
-	} else {
+	case plan.ShowAll:
+		_, err = p.applyUnordered(ctx)
+	default:
 		err = p.advance(ctx)
 	}
 	return p.result, err
@@ -71,7 +74,7 @@ func (p *pass) advance(ctx context.Context) error {
 	var err error
 	if unordered {
 		var ready bool
-		ready, err = p.applyEach(ctx, len(p.Children), func(i int) (Comparison, bool, error) { return p.decide(ctx, &p.Children[i], false) })
+		ready, err = p.applyUnordered(ctx)
 		blocked = p.Blocked != nil || !ready
 	} else {
 		blocked, err = p.applyInOrder(ctx)
@@ -91,6 +94,11 @@ func (p *pass) advance(ctx context.Context) error {
 		p.findFailure()
 		return errors.Join(err, p.checkDeadline(ctx, errors.Join(p.Blocked, err)))
 	}
+}
+
+// applyUnordered applies all children at once, and reports whether all are up to date and ready.
+func (p *pass) applyUnordered(ctx context.Context) (ready bool, err error) {
+	return p.applyEach(ctx, len(p.Children), func(i int) (Comparison, bool, error) { return p.decide(ctx, &p.Children[i], false) })
 }
 
 // applyInOrder applies the phases in order. It pauses the phases after one that isn't ready, and reports whether there is one.

@@ -18,6 +18,8 @@ type Turn struct {
 	Begins bool
 	// IsOver reports whether the owner needs no turn any more.
 	IsOver bool
+	// AsksAgain reports whether the owner must have another pass, because others wait for it and it has no plan.
+	AsksAgain bool
 }
 
 // Postpones reports whether the pass must not change the children.
@@ -27,8 +29,9 @@ func (t *Turn) Postpones() bool { return t != nil && (t.Begins || t.Mark.IsWaiti
 func (t *Turn) IsIn() bool { return t != nil && t.Mark.IsInTurn() }
 
 // Take returns an owner's part in the roll-out. If that depends on what the owner's turn would disrupt, it calls disruption, which runs a
-// dry pass and returns an empty string for nothing. Without a valid plan there is nothing to disrupt. A terminating owner has no part, and
-// no other owner waits for it, however long its finalizers keep it.
+// dry pass and returns an empty string for nothing. Without a valid plan there is nothing to disrupt, but the turn of an owner that goes
+// before others begins: it halts the roll-out if it fails or takes too long. A terminating owner has no part, and no other owner waits for
+// it, however long its finalizers keep it.
 func (t *Turns) Take(
 	ctx context.Context, owner client.Object, isValid bool, disruption func(context.Context) (string, error),
 ) (*Turn, error) {
@@ -51,7 +54,16 @@ func (t *Turns) Take(
 		}
 		return &Turn{Mark: mark}, nil
 	case !isValid:
-		return nil, nil
+		goesFirst, granted, err := t.askWithoutPlan(ctx, owner)
+		switch {
+		case err != nil || !goesFirst:
+			return nil, err
+		case granted:
+			return &Turn{Mark: t.beginsNow()}, nil
+		case mark.IsWaiting():
+			mark = Mark{}
+		}
+		return &Turn{Mark: mark, AsksAgain: true}, nil
 	case standing == changedByUser && mark.IsInTurn(): // of an earlier roll-out: it isn't ready since
 		is.Reason = events.ReasonReleasing
 		return &Turn{Mark: is}, nil
@@ -88,16 +100,36 @@ func (t *Turns) Take(
 	return &Turn{Mark: is}, nil
 }
 
-// Unplanned returns the part of an owner whose pass has no plan: it still waits, or is in its turn.
+// Unplanned returns the part of an owner whose pass has no plan: it still waits, or is in its turn. The turn of one that goes before others
+// begins.
 func (t *Turns) Unplanned(ctx context.Context, owner client.Object) (*Turn, error) {
 	if err := t.open(ctx); err != nil {
 		return nil, err
 	}
-	mark := MarkOf(t.operator.Conditions(owner))
-	if owner.GetDeletionTimestamp() != nil || mark.ID != t.id() || !mark.IsWaiting() && !mark.IsInTurn() {
+	if owner.GetDeletionTimestamp() != nil {
 		return nil, nil
 	}
-	return &Turn{Mark: mark}, nil
+	mark := MarkOf(t.operator.Conditions(owner))
+	isCurrent := mark.ID == t.id()
+	if isCurrent && mark.IsInTurn() {
+		return &Turn{Mark: mark}, nil
+	}
+	_, granted, err := t.askWithoutPlan(ctx, owner)
+	switch {
+	case err != nil:
+		return nil, err
+	case granted:
+		return &Turn{Mark: t.beginsNow()}, nil
+	case isCurrent && mark.IsWaiting():
+		return &Turn{Mark: mark}, nil
+	default:
+		return nil, nil
+	}
+}
+
+// beginsNow returns the mark of a turn that begins with this pass.
+func (t *Turns) beginsNow() Mark {
+	return Mark{Reason: events.ReasonReleasing, ID: t.id(), Since: t.operator.Now()}
 }
 
 // Progress is what a pass in an owner's turn has come to. The zero value: the owner is ready.

@@ -228,7 +228,11 @@ func (t *Turns) disruption(owner client.Object) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.todo[client.ObjectKeyFromObject(owner)]
-	if c == nil || c.why == "" || t.operator.Now().Sub(c.whyAt) >= trustFor {
+	if c == nil || c.why == "" {
+		return "", false
+	}
+	if t.operator.Now().Sub(c.whyAt) >= trustFor {
+		c.why = "" // the next dry pass counts from then, although it may show the same
 		return "", false
 	}
 	return c.why, true
@@ -250,20 +254,48 @@ func (t *Turns) ask(ctx context.Context, owner client.Object, why string) (bool,
 		return false, err
 	}
 	delete(t.inTurn, key) // of an earlier roll-out: the owner itself needs the turn
+	return t.grant(key, c), nil
+}
+
+// askWithoutPlan asks for the turn of an owner that has no plan. It has one only if others wait for it: goesFirst. The pass changes
+// nothing, but a later one may have a plan, so that the turn counts as any other.
+func (t *Turns) askWithoutPlan(ctx context.Context, owner client.Object) (goesFirst, granted bool, err error) {
+	if t.complete.Load() {
+		return false, false, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	c := t.todo[key]
+	if c == nil || c.uid != owner.GetUID() || !c.first && !isCanary(owner) {
+		return false, false, nil
+	}
+	c.first = true
+	if err := t.refresh(ctx); err != nil {
+		return false, false, err
+	}
+	if t.isPassed(key) {
+		return false, false, nil
+	}
+	return true, t.grant(key, c), nil
+}
+
+// grant begins the turn of an owner if it may begin, and reports that.
+func (t *Turns) grant(key types.NamespacedName, c *candidate) bool {
 	if !t.opened || t.record.State != Progressing || !c.first && t.hasFirst() {
-		return false, nil
+		return false
 	}
 	running := 0
 	for other := range t.inTurn {
-		if !t.isPassed(other) {
+		if other != key && !t.isPassed(other) { // it may be in its turn of an earlier roll-out
 			running++
 		}
 	}
 	if running >= t.Limit.Of(t.owners) {
-		return false, nil
+		return false
 	}
 	t.inTurn[key] = struct{}{}
-	return true, nil
+	return true
 }
 
 // hasFirst reports whether an owner that goes before others waits, is in its turn, or hasn't been looked at yet.

@@ -1,0 +1,231 @@
+package builder_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/internal/turns"
+	"github.com/armature-dev/armature/events"
+)
+
+// withConfig adds a ConfigMap to the plan, with a value that depends on the program.
+func withConfig(value string) func(*v1alpha1.JobFlow, *builder.Plan[*v1alpha1.JobFlow]) {
+	return func(flow *v1alpha1.JobFlow, p *builder.Plan[*v1alpha1.JobFlow]) {
+		p.Children = append(p.Children, builder.Want(
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: flow.Name + "-extra"}, Data: map[string]string{"k": value}}))
+	}
+}
+
+// errorOf runs a pass that fails.
+func (f *fleet) errorOf(name string) error {
+	f.Helper()
+	_, err := f.Reconcile(f.Context(), reconcile.Request{NamespacedName: key(name)})
+	require.Error(f, err)
+	return err
+}
+
+func (f *fleet) ready(name string) metav1.Condition {
+	f.Helper()
+	c := meta.FindStatusCondition(f.flow(name).Status.Conditions, events.ConditionReady)
+	require.NotNil(f, c)
+	return *c
+}
+
+// A child that can't be created disrupts nothing. Its owner reports the error as at any other time, and the roll-out completes.
+func TestAChildThatCannotBeCreatedHoldsUpNoRelease(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault  func(buildertest.Call) error
+		reason string
+	}{
+		"not owned": {reason: "NotOwned"},
+		"quota":     {fault: buildertest.QuotaExceeded, reason: "ApplyFailed"},
+		"forbidden": {fault: buildertest.Forbidden, reason: "ApplyFailed"},
+		"denied":    {fault: buildertest.WebhookDenied, reason: "ApplyFailed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, "a", "b")
+			f.runs(one)
+			f.now = f.now.Add(time.Hour)
+			p := two
+			p.image, p.more = one.image, withConfig("1")
+			f.starts(p)
+			if tt.fault == nil {
+				require.NoError(t, f.world.Create(t.Context(), newConfigMap("default", "b-extra", "")))
+			} else {
+				f.operator.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Name: "b-extra", Error: tt.fault})
+			}
+			f.pass("a")
+			told := len(f.operator.Events())
+			for range 2 {
+				require.Error(t, f.errorOf("b"))
+			}
+			assert.Equal(t, metav1.ConditionFalse, f.ready("b").Status)
+			assert.Equal(t, tt.reason, f.ready("b").Reason)
+			assert.Len(t, f.operator.Events(), told+1)
+			assert.Equal(t, turns.Complete, f.record().State)
+		})
+	}
+}
+
+// What else the new build does to such an owner waits for its turn, although the pass would do it only without the error.
+func TestADisruptionBesideAnErrorWaitsForATurn(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	first := one
+	first.more = withConfig("1")
+	f.runs(first)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	p.image = one.image
+	p.more = func(flow *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow]) {
+		plan.Children = append(plan.Children, builder.Want(newConfigMap("default", flow.Name+"-new", "")))
+	}
+	f.starts(p)
+	f.operator.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Name: "b-new", Error: buildertest.Forbidden})
+	f.round()
+	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+	c := meta.FindStatusCondition(f.flow("b").Status.Conditions, events.ConditionReleased)
+	assert.Equal(t, "22222222-20260101T010000Z: ConfigMap default/b-extra deleted", c.Message)
+}
+
+// The dry run of a change of an existing object fails: nobody knows what it disrupts. The owner says so while it waits.
+func TestAChangeWhoseDryRunFailsWaitsForATurn(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	first := one
+	first.more = withConfig("1")
+	f.runs(first)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	p.image, p.more = one.image, withConfig("2")
+	f.starts(p)
+	f.operator.Fail(buildertest.Fault{
+		Verb: buildertest.VerbApply, Kind: schema.GroupKind{Kind: "ConfigMap"}, Error: buildertest.WebhookDenied,
+	})
+	f.round()
+	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+	c := meta.FindStatusCondition(f.flow("b").Status.Conditions, events.ConditionReleased)
+	assert.Contains(t, c.Message, ": unknown, because its dry run fails: apply ConfigMap default/b-extra: ")
+	assert.Contains(t, c.Message, "denied the request")
+}
+
+// A create that fails stops those of its kind. It doesn't hide the change of an existing object of the kind.
+func TestAFailedCreateHidesNoDisruption(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	p.more = func(flow *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow]) {
+		for i := range 20 {
+			other := newOwner()
+			other.ObjectMeta = metav1.ObjectMeta{Name: flow.Name + "-" + strings.Repeat("x", i+1)}
+			plan.Children = append([]builder.Child{builder.Want(other)}, plan.Children...)
+		}
+	}
+	f.starts(p)
+	f.operator.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Error: buildertest.QuotaExceeded})
+	f.round()
+	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+}
+
+// A failing server ends the pass before anything is changed.
+func TestAFailingServerDecidesNothing(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	f.starts(two)
+	f.operator.Fail(buildertest.Fault{Verb: buildertest.VerbApply, Name: "b", Error: buildertest.Internal})
+	f.pass("a")
+	require.ErrorContains(t, f.errorOf("b"), "etcdserver")
+	assert.Equal(t, "Releasing ChangedByUser", f.marks())
+	f.operator.Heal()
+	f.pass("b")
+	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+}
+
+// A canary without a plan halts the roll-out as one that fails does. A user goes on without it.
+func TestACanaryWithoutAPlanHaltsARelease(t *testing.T) {
+	f := newFleet(t, "a", "canary:b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	wrong := true
+	p.more = func(flow *v1alpha1.JobFlow, _ *builder.Plan[*v1alpha1.JobFlow]) {
+		if wrong && flow.Name == "b" {
+			panic("no plan")
+		}
+	}
+	f.starts(p)
+	f.pass("a")
+	require.ErrorIs(t, f.errorOf("b"), builder.ErrMisuse)
+	assert.Equal(t, "WaitingForTurn RolloutHalted", f.marks())
+	assert.Equal(t, events.ReasonInvalidPlan, f.ready("b").Reason)
+	told := len(f.operator.Events())
+	require.ErrorIs(t, f.errorOf("b"), builder.ErrMisuse)
+	assert.Len(t, f.operator.Events(), told, "each is an event once")
+
+	f.decide(func(r *turns.Record) { r.Passed = []string{"default/b"} })
+	f.pass("a")
+	assert.Equal(t, "Releasing RolloutHalted", f.marks())
+	wrong = false
+	for range 4 {
+		f.round()
+		f.becomesReady("a", "b")
+	}
+	assert.Equal(t, "Released Released", f.marks())
+	assert.Equal(t, "web:2 web:2", f.images())
+	assert.Equal(t, turns.Complete, f.record().State)
+}
+
+// A canary whose External fails has as long as any other owner.
+func TestACanaryWhoseExternalFailsHaltsARelease(t *testing.T) {
+	f := newFleet(t, "a", "canary:b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	p.external = func() error { return errors.New("no route") }
+	f.starts(p)
+	require.ErrorContains(t, f.errorOf("b"), "no route")
+	assert.Equal(t, "ChangedByUser Releasing", f.marks())
+	f.now = f.now.Add(11 * time.Minute)
+	require.ErrorContains(t, f.errorOf("b"), "no route")
+	assert.Equal(t, "ChangedByUser RolloutHalted", f.marks())
+}
+
+// A canary without a plan gets no turn beside another one in its turn, because its plan may come back and disrupt it.
+func TestACanaryWithoutAPlanKeepsTheLimit(t *testing.T) {
+	f := newFleet(t, "canary:a", "canary:b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	wrong := true
+	p.more = func(flow *v1alpha1.JobFlow, _ *builder.Plan[*v1alpha1.JobFlow]) {
+		if wrong && flow.Name == "b" {
+			panic("no plan")
+		}
+	}
+	f.starts(p)
+	f.pass("canary:a")
+	assert.Equal(t, time.Minute, f.pass("canary:b"), "it asks again")
+	assert.Equal(t, "Releasing ChangedByUser", f.marks())
+	assert.Equal(t, events.ReasonInvalidPlan, f.ready("b").Reason)
+	wrong = false
+	f.round()
+	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+	wrong = true
+	f.becomesReady("canary:a")
+	f.pass("canary:a")
+	require.ErrorIs(t, f.errorOf("b"), builder.ErrMisuse)
+	assert.Equal(t, "Released RolloutHalted", f.marks())
+}
