@@ -9,8 +9,8 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// IsQueued reports whether Kueue decides when a Job runs. It resumes each Job that it has admitted, whoever suspended it, so the operator
-// deletes such a Job instead of suspending it. Kueue also labels Jobs itself, in a namespace with a default LocalQueue.
+// IsQueued reports whether Kueue decides when a Job runs. Kueue resumes each Job that it has admitted, also one that the operator
+// suspends, so the operator deletes such a Job instead. Kueue also labels Jobs itself, in a namespace with a default LocalQueue.
 func IsQueued(job *batchv1.Job) bool { return job.Labels[v1alpha1.LabelKueueQueue] != "" }
 
 // IsSuspendedByUs reports whether the operator has suspended a Job and resumes it. An annotation marks the Jobs that it has suspended.
