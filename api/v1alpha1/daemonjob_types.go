@@ -167,7 +167,8 @@ type DaemonJobSpec struct {
 	Retry int32 `json:"retry,omitempty"`
 
 	// Suspend stops the job while it is true: no Jobs are started, and active Jobs are suspended, which deletes their
-	// pods; they start again when it becomes false. activeDeadlineSeconds starts again then, too. Default: false.
+	// pods; they start again when it becomes false. activeDeadlineSeconds starts again then, too. Jobs in a queue of
+	// Kueue are deleted, and created again. Default: false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 

@@ -105,7 +105,7 @@ type JobFlowSpec struct {
 
 	// Suspend stops the flow while it is true: nothing starts, and the active Jobs are suspended, which deletes their
 	// pods; they start again when it becomes false, each once its old pods have ended. activeDeadlineSeconds starts
-	// again then, too.
+	// again then, too. Jobs in a queue of Kueue are deleted, and created again.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 

@@ -20,7 +20,7 @@ func (p *pass) events(o *observed, d decision, after v1alpha1.DaemonJobStatus) [
 	case before.StartTime == nil && after.StartTime != nil:
 		emit(events.Normal(v1alpha1.ReasonStarted, "started for "+message.Count(o.desired(), "node")))
 	case isSuspended(&after) && !isSuspended(before):
-		emit(events.Normal(v1alpha1.ReasonSuspended, "no Jobs are started, and those that run are suspended"))
+		emit(events.Normal(v1alpha1.ReasonSuspended, "no Jobs are started, and those that run are stopped"))
 	case before.ActiveSince == nil && after.ActiveSince != nil:
 		emit(events.Normal(v1alpha1.ReasonResumed, "the job is resumed"))
 	case before.ObservedGeneration != job.Generation && o.active()+o.ended() > 0:

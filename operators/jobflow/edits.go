@@ -32,7 +32,8 @@ func (p *pass) editsOfStarted(o *observed) []graph.Problem {
 	const why = "it has been started, and stays as it was then; the change takes effect only if a retry runs it again"
 	var refused []graph.Problem
 	for i := range p.Names {
-		if s := p.States[i]; s != record.Running && !s.HasRun() {
+		s, job := p.States[i], o.jobs[i]
+		if s != record.Running && !s.HasRun() || s == record.Running && job != nil && p.isWithdrawn(o, job) {
 			continue
 		}
 		is := record.Digest(p.node(i))
@@ -48,10 +49,13 @@ func (p *pass) editsOfStarted(o *observed) []graph.Problem {
 	}
 	unnamed := 0
 	for i := p.Size(); i < len(p.States); i++ {
-		if n := p.findings[i]; n.job != nil {
+		n := p.findings[i]
+		switch {
+		case p.States[i] == record.Running && p.isWithdrawn(o, n.job):
+		case n.job != nil:
 			refused = append(refused, graph.Problem{Node: n.job.Labels[LabelFlow], Err: field.Forbidden(field.NewPath("spec", "flows"),
 				"it was removed after its start: it still counts, as it was started")})
-		} else {
+		default:
 			unnamed++
 		}
 	}

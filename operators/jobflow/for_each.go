@@ -12,12 +12,16 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/jobflow/internal/graph"
 	"github.com/armature-dev/armature/operators/jobflow/internal/items"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
 // noItems is the message of a node whose list is empty.
 const noItems = "there are no items"
+
+// restoreItems is the message of a node whose list was changed after its start.
+const restoreItems = "has other forEach items than at its start: items that haven't started wait until you restore the list"
 
 // itemKey is an item of a node.
 type itemKey struct{ node, item int }
@@ -53,14 +57,21 @@ func (p *pass) observeItem(o *observed, r *items.Run, item int, job *batchv1.Job
 	if r.States[item].HasEnded() {
 		return
 	}
-	switch o.pods.Outcome(job, p.spec.EndOfJob).Phase {
-	case outcome.Running:
-		r.States[item] = record.Running
+	r.States[item] = p.stateOfItem(o, job)
+	if r.States[item] == record.Running {
 		p.active++
+	}
+}
+
+// stateOfItem returns the state of an item that has a Job.
+func (p *pass) stateOfItem(o *observed, job *batchv1.Job) record.State {
+	switch o.pods.Outcome(job, p.spec.EndOfJob).Phase {
 	case outcome.Succeeded:
-		r.States[item] = record.Succeeded
+		return record.Succeeded
 	case outcome.Failed:
-		r.States[item] = record.Failed
+		return record.Failed
+	default:
+		return record.Running
 	}
 }
 
@@ -93,9 +104,11 @@ func (p *pass) forEach(o *observed, d *decision, i int) {
 		p.failForEach(i, "forEach: "+err.Error())
 		return
 	case isStarted && r.Digest != list.Digest:
-		const restore = "has other forEach items than at its start: items that haven't started wait until you restore the list"
-		p.block(i, v1alpha1.ReasonEditRefused, restore)
+		p.block(i, v1alpha1.ReasonEditRefused, restoreItems)
 		p.endItems(i, r)
+		return
+	case (r == nil || r.Digest != list.Digest) && p.hasJobsOfOtherItems(o, i):
+		p.block(i, v1alpha1.ReasonEditRefused, restoreItems)
 		return
 	case len(list.Values) == 0:
 		p.end(i, record.Succeeded, finding{message: noItems})
@@ -116,6 +129,25 @@ func (p *pass) forEach(o *observed, d *decision, i int) {
 	p.items[i] = r
 	p.startItems(o, d, i, r, list.Values)
 	p.endItems(i, r)
+}
+
+// hasJobsOfOtherItems reports whether Jobs of a node's items were started for another list, which isn't recorded: the node was removed
+// while they ran, or the manager crashed. Such a Job has the name of a present item.
+func (p *pass) hasJobsOfOtherItems(o *observed, i int) bool {
+	if p.States[i] != record.Running { // it has no Jobs
+		return false
+	}
+	is := record.Digest(p.node(i))
+	for item := range graph.MaxItems {
+		job := o.itemJobs[itemKey{i, item}]
+		if job == nil {
+			continue
+		}
+		if was := job.Annotations[AnnotationStartedAs]; was != "" && slices.Contains(record.ChangedFields(was, is), "forEach") {
+			return true
+		}
+	}
+	return false
 }
 
 // failForEach fails a node, or lets it fail once the items that run have ended.
@@ -238,7 +270,7 @@ func (p *pass) endItems(i int, r *items.Run) {
 }
 
 // recordedItems returns the items that the status records: those of nodes that run or will, and of other nodes as far as there is room.
-func (p *pass) recordedItems() []v1alpha1.ItemsStatus {
+func (p *pass) recordedItems(o *observed) []v1alpha1.ItemsStatus {
 	left := limitsFor(p.Size()).items
 	for i := range p.items {
 		if !p.States[i].HasEnded() {
@@ -258,6 +290,36 @@ func (p *pass) recordedItems() []v1alpha1.ItemsStatus {
 			left -= items.Size(s)
 		}
 		all = append(all, s)
+	}
+	for _, s := range p.itemsOfRemoved(o) {
+		if size := items.Size(s); size <= left {
+			all = append(all, s)
+			left -= size
+		}
+	}
+	return all
+}
+
+// itemsOfRemoved returns the items of nodes that were removed from the spec while these ran, as far as the status has them: if the node is
+// put back, those that have ended don't run again. A retry forgets removed nodes.
+func (p *pass) itemsOfRemoved(o *observed) []v1alpha1.ItemsStatus {
+	var all []v1alpha1.ItemsStatus
+	for i := range p.flow.Status.Items {
+		s := &p.flow.Status.Items[i]
+		if _, ok := p.Index[s.Name]; ok || p.isRetryBegun() {
+			continue
+		}
+		r := items.Read(s, false)
+		if n := o.removedItems[s.Name]; n != nil {
+			for _, job := range n.jobs {
+				if item := itemOf(job); item < len(r.States) && !r.States[item].HasEnded() {
+					r.States[item] = p.stateOfItem(o, job)
+				}
+			}
+		}
+		if r.Count(record.Succeeded)+r.Count(record.Failed)+r.Count(record.Running) > 0 {
+			all = append(all, r.Status(s.Name))
+		}
 	}
 	return all
 }

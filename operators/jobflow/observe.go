@@ -31,7 +31,7 @@ type observed struct {
 	removedItems map[string]*removedNode // those of removed with items, by name
 
 	leftover      map[slot]*corev1.Pod // pods that haven't ended and whose Job is gone
-	firstLeftover *corev1.Pod          // one of them of a node in spec.flows
+	firstLeftover *corev1.Pod          // one of them of a node in spec.flows, or of one that was removed
 }
 
 // observe sets the state of each node whose end isn't recorded, from its Job and the Job's pods.
@@ -120,7 +120,7 @@ func (p *pass) findLeftover(o *observed) {
 		if o.leftover[s] == nil { // the first one, by name
 			o.leftover[s] = pod
 		}
-		if i, ok := p.Index[s.node]; ok && int(i) < p.NumFlows && o.firstLeftover == nil {
+		if i, ok := p.Index[s.node]; (!ok || int(i) < p.NumFlows) && o.firstLeftover == nil {
 			o.firstLeftover = pod
 		}
 	}

@@ -1,6 +1,7 @@
 package jobflow
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -45,7 +46,8 @@ func (p *pass) plan(o *observed, d *decision) builder.Plan[*v1alpha1.JobFlow] {
 	edits := p.suspendOrResume(o)
 	status := p.status(o, d)
 	plan := builder.Plan[*v1alpha1.JobFlow]{
-		Children: d.start, Edits: edits, Delete: append(p.stoppedJobs(o), p.expiredJobs(o)...), Events: p.events(status),
+		Children: d.start, Edits: edits, Events: p.events(status),
+		Delete: slices.Concat(p.stoppedJobs(o), p.withdrawnJobs(o, d), p.expiredJobs(o)),
 	}
 	plan.RequeueAfter = p.requeueAfter // all steps before may have set it
 	return p.withStatus(plan, status)

@@ -29,7 +29,7 @@ func (p *pass) status(o *observed, d *decision) *v1alpha1.JobFlowStatus {
 	p.Record.Write(status)
 	status.Counts = p.counts(o)
 	status.Flows = p.details(o)
-	status.Items = p.recordedItems()
+	status.Items = p.recordedItems(o)
 	status.Outputs = p.outputs.Record(p.neededOutputs(), p.flow.Status.Outputs, limitsFor(p.Size()).outputs)
 	ended := status.Counts.Succeeded + status.Counts.Failed + status.Counts.Skipped
 	status.Progress = fmt.Sprintf("%d/%d", ended, status.Counts.Total)

@@ -8,10 +8,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
+	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -60,15 +62,15 @@ func (p *pass) hasJobs(o *observed) bool {
 	return len(o.itemJobs) > 0 || slices.ContainsFunc(o.jobs, func(job *batchv1.Job) bool { return job != nil })
 }
 
-// suspendOrResume edits active Jobs whose suspend differs from the spec's. The operator resumes a Job once the Job's old pods have ended,
-// because the Job controller would create new ones beside them.
+// suspendOrResume edits active Jobs that the suspension of the flow, or its resume, changes. The operator resumes a Job once the Job's old
+// pods have ended, because the Job controller would create new ones beside them.
 func (p *pass) suspendOrResume(o *observed) []builder.Edit {
 	var edits []builder.Edit
 	p.eachActiveJob(o, func(job *batchv1.Job, node int) {
-		if !lifecycle.MaySuspendOrResume(job, p.spec.Suspend, job.Annotations[AnnotationSuspended] != "") {
+		if !lifecycle.MaySuspendOrResume(job, p.spec.Suspend, AnnotationSuspended) {
 			return
 		}
-		if pod := o.pods.Unended(job); !p.spec.Suspend && pod != nil {
+		if pod := o.pods.Unended(job); pod != nil && lifecycle.IsSuspendedByUs(job, AnnotationSuspended) {
 			if n := len(p.blockers); node < p.Size() && (n == 0 || p.blockers[n-1].node != p.Names[node]) { // of items once
 				p.block(node, v1alpha1.ReasonPodsTerminating, fmt.Sprintf("waits for pod %s, which is still ending, to be resumed", pod.Name))
 			}
@@ -79,7 +81,27 @@ func (p *pass) suspendOrResume(o *observed) []builder.Edit {
 	return edits
 }
 
-// isSuspended reports whether a running node's Job is suspended; with forEach, whether the Jobs of all running items are.
+// withdrawnJobs returns the active Jobs that the suspension of the flow deletes. The Jobs of a stopped flow are deleted only once its
+// status records the stop.
+func (p *pass) withdrawnJobs(o *observed, d *decision) []client.Object {
+	var jobs []client.Object
+	p.eachActiveJob(o, func(job *batchv1.Job, node int) {
+		if p.isWithdrawn(o, job) && !(d.stopped && p.isFlow(node)) {
+			jobs = append(jobs, job)
+		}
+	})
+	return jobs
+}
+
+// isWithdrawn reports whether the suspension of the flow deletes an active Job, because the Job is in a queue of Kueue. The resume creates
+// the Job again, as the spec then has it, but not that of a removed node. A Job whose pods have succeeded stays: it would run again.
+func (p *pass) isWithdrawn(o *observed, job *batchv1.Job) bool {
+	return p.spec.Suspend && lifecycle.IsQueued(job) && job.DeletionTimestamp == nil &&
+		o.pods.Outcome(job, v1alpha1.EndOfJobPods).Phase == outcome.Running
+}
+
+// isSuspended reports whether a running node's Job is suspended; with forEach, whether the Jobs of all running items are, or the suspension
+// of the flow lets none run.
 func (p *pass) isSuspended(o *observed, i int) bool {
 	if p.States[i] != record.Running {
 		return false
@@ -93,7 +115,7 @@ func (p *pass) isSuspended(o *observed, i int) bool {
 	}
 	r := p.items[i]
 	if r == nil || r.Count(record.Running) == 0 {
-		return false
+		return r != nil && p.spec.Suspend
 	}
 	for item, s := range r.States {
 		if job := o.itemJobs[itemKey{i, item}]; s == record.Running && (job == nil || !ptr.Deref(job.Spec.Suspend, false)) {

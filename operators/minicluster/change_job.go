@@ -46,7 +46,7 @@ func (p *pass) changeJob(plan *builder.Plan[*v1alpha1.MiniCluster], o *observed,
 		case p.isSpoiled(o.job):
 			remove()
 		case !p.c.Spec.Suspend:
-			edit(p.resume)
+			edit(func(after *batchv1.Job) { p.resume(after, o) })
 		}
 	case actionSuspend:
 		edit(func(after *batchv1.Job) { after.Spec.Suspend = new(true) })
@@ -68,8 +68,8 @@ func (p *pass) isSpoiled(job *batchv1.Job) bool {
 }
 
 // resume lets a suspended Job run, and its deadline start again. Kueue resumes the Jobs in its queues itself.
-func (p *pass) resume(after *batchv1.Job) {
-	if !isQueued(p.c) {
+func (p *pass) resume(after *batchv1.Job, o *observed) {
+	if !p.isQueued(o) {
 		after.Spec.Suspend = new(false)
 	}
 	p.resize(after)

@@ -52,7 +52,7 @@ func (p *pass) decide(o *observed) decision {
 	switch {
 	case d.invalid != "" && p.c.Status.StartTime == nil:
 		d.action = actionWithhold
-	case p.c.Spec.Suspend && (job == nil || isQueued(p.c)):
+	case p.c.Spec.Suspend && (job == nil || p.isQueued(o)):
 		d.action = actionWithdraw
 	case job == nil && p.c.Status.Leader != nil: // there was one
 		return p.restartOrFail(d, lost(p.c))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
 
 // What a cluster's objects carry.
@@ -115,7 +116,13 @@ func hosts(c *v1alpha1.MiniCluster) string {
 	return c.Name + "-0"
 }
 
-// isQueued reports whether Kueue decides when the cluster's Job starts.
+// isQueued reports whether Kueue decides when the cluster's Job starts, by the labels that the Job is created with.
 func isQueued(c *v1alpha1.MiniCluster) bool {
 	return c.Labels[v1alpha1.LabelKueueQueue] != "" || c.Spec.JobLabels[v1alpha1.LabelKueueQueue] != ""
+}
+
+// isQueued reports whether Kueue decides when the cluster's Job starts. In a namespace with a default LocalQueue, Kueue labels the Job
+// itself.
+func (p *pass) isQueued(o *observed) bool {
+	return isQueued(p.c) || o.job != nil && lifecycle.IsQueued(o.job)
 }

@@ -43,7 +43,7 @@ func (p *pass) mayServe(o *observed) bool { return len(p.c.Spec.Services) > 0 &&
 // mustRest reports whether no pod of the cluster may run. In a queue of Kueue the services run while Kueue lets the Job run: Kueue doesn't
 // count their pod, but they use nothing of the cluster before the work is admitted.
 func (p *pass) mustRest(o *observed) bool {
-	return p.c.Spec.Suspend || isQueued(p.c) && (o.job == nil || isSuspended(o.job))
+	return p.c.Spec.Suspend || p.isQueued(o) && (o.job == nil || isSuspended(o.job))
 }
 
 // certificate returns the Secret: that of the spec, the existing one, or a new one.
@@ -61,7 +61,7 @@ func (p *pass) certificate() builder.Child {
 // brokers that start with another one, so the operator makes one only once they have been stopped.
 func (p *pass) withholdsCertificate(o *observed) bool {
 	flux := &p.c.Spec.Flux
-	return o.job != nil && !o.isStill() && !flux.Disable && flux.CurveCert == "" && named[*corev1.Secret](p.view, curveName(p.c)) == nil
+	return o.haveCertificate() && !flux.Disable && flux.CurveCert == "" && named[*corev1.Secret](p.view, curveName(p.c)) == nil
 }
 
 // isCertificateLost reports whether a cluster that runs on has lost its certificate.

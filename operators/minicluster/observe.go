@@ -141,6 +141,11 @@ func (o *observed) isStill() bool {
 	return !slices.ContainsFunc(o.pods, func(p *corev1.Pod) bool { return !outcome.HasEnded(p) })
 }
 
+// haveCertificate reports whether a pod may have the certificate: one that a node has, and that hasn't ended.
+func (o *observed) haveCertificate() bool {
+	return slices.ContainsFunc(o.pods, func(p *corev1.Pod) bool { return p.Spec.NodeName != "" && !outcome.HasEnded(p) })
+}
+
 // isStopped reports whether no pod of the Job runs any more, nor terminates.
 func (o *observed) isStopped() bool {
 	return o.isStill() && ptr.Deref(o.job.Status.Terminating, 0) == 0

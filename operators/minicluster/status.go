@@ -33,7 +33,7 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.MiniClusterStatus {
 			p.setProgress(s, o, d)
 		}
 	case actionStart:
-		if isQueued(p.c) {
+		if p.isQueued(o) {
 			p.setAtRest(s, o, d)
 		} else {
 			p.setStarted(s, o)
@@ -91,7 +91,7 @@ func (p *pass) setAtRest(s *v1alpha1.MiniClusterStatus, o *observed, d decision)
 		if s.State != v1alpha1.MiniClusterStateSuspended {
 			state = v1alpha1.MiniClusterStatePending
 		}
-	case !p.c.Spec.Suspend && isQueued(p.c):
+	case !p.c.Spec.Suspend && p.isQueued(o):
 		state, reason, text = v1alpha1.MiniClusterStatePending, v1alpha1.ReasonQueued, "the Job waits for Kueue to let it start"
 	case !p.c.Spec.Suspend:
 		text = "the pods from before the suspension are being stopped"
