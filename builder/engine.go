@@ -69,7 +69,8 @@ func NewEngine(c client.Client, o Options) *Engine { return newEngine(c, o, nil,
 // utc is the clock of the system. A plan that reads the hour of the local time would be another one on another machine.
 func utc() time.Time { return time.Now().UTC() }
 
-// newEngine is NewEngine with a clock (nil: that of the system, in UTC) and a limit of concurrent requests (below 1: the default), which only tests set.
+// newEngine is NewEngine with a clock (nil: that of the system, in UTC) and a limit of concurrent requests (below 1: the default), which
+// only tests set.
 func newEngine(c client.Client, o Options, clock func() time.Time, parallelism int) *Engine {
 	if clock == nil {
 		clock = utc

@@ -14,8 +14,8 @@
 //
 // Users pause an object by its annotation armature.dev/paused. With the flag --rollout-max-owners a new version of the program disrupts
 // existing objects in turns (package release), with --undo users can take a disruptive change back (package undo), with --record-bytes the
-// program records its passes (package record), and with --state-dir it postpones an object that ends it (package quarantine). The commands of armature (pause, rollout, undo, record) control them. The program needs
-// the permissions that these packages name.
+// program records its passes (package record), and with --state-dir it postpones an object that ends it (package quarantine). The commands
+// of armature (pause, rollout, undo, record) control them. The program needs the permissions that these packages name.
 //
 // A program with other needs has a main function of its own: everything here is in other packages.
 package program

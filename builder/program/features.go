@@ -37,8 +37,8 @@ func (f *features) addTo(flags *flag.FlagSet) {
 		"(default: no record)")
 }
 
-// around returns a manager whose operators have the features, and the function to call when the process ends as intended. The records of roll-outs are in the given namespace, or in that of the pod;
-// their names begin with that of the program.
+// around returns a manager whose operators have the features, and the function to call when the process ends as intended. The records of
+// roll-outs are in the given namespace, or in that of the pod; their names begin with that of the program.
 func (f features) around(mgr manager.Manager, program, namespace string) (with manager.Manager, ended func(), err error) {
 	if f.recordBytes < 0 {
 		return nil, nil, fmt.Errorf("--record-bytes must not be negative, got %d", f.recordBytes)
