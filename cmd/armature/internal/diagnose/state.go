@@ -50,11 +50,7 @@ func StateOf(o *Object) string {
 	case o.job != nil:
 		return jobState(o)
 	case o.is("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"):
-		want := int64(1)
-		if _, set, _ := nestedNumber(o, "spec", "replicas"); set {
-			want = o.number("spec", "replicas")
-		}
-		return fmt.Sprintf("%d/%d ready", o.number("status", "readyReplicas"), want)
+		return fmt.Sprintf("%d/%d ready", o.number("status", "readyReplicas"), replicasOf(o))
 	case o.is("DaemonSet"):
 		return fmt.Sprintf("%d/%d ready", o.number("status", "numberReady"), o.number("status", "desiredNumberScheduled"))
 	}
@@ -69,6 +65,14 @@ func StateOf(o *Object) string {
 		return "Ready=" + string(ready.Status)
 	}
 	return state
+}
+
+// replicasOf returns the desired replicas of a Deployment, ReplicaSet, StatefulSet or ReplicationController.
+func replicasOf(o *Object) int64 {
+	if _, set, _ := nestedNumber(o, "spec", "replicas"); set {
+		return o.number("spec", "replicas")
+	}
+	return 1
 }
 
 // isTerminating reports whether a pod is being deleted, and its containers haven't ended.
