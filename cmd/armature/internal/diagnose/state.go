@@ -84,6 +84,9 @@ func podState(pod *corev1.Pod) string {
 	if isTerminating(pod) {
 		return "Terminating"
 	}
+	if pod.Status.Phase == corev1.PodSucceeded {
+		return string(corev1.PodSucceeded) // whatever the exit code of a sidecar that the kubelet stopped
+	}
 	for _, c := range containers(pod) {
 		switch {
 		case c.status.State.Waiting != nil && c.status.State.Waiting.Reason != "" &&
