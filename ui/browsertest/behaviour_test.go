@@ -227,6 +227,35 @@ func TestNoLoginByAnothersLink(t *testing.T) {
 	}
 }
 
+// TestYAMLKeepsValues turns YAML into a form and back: octal numbers keep their value, and times and numbers in quotes stay texts.
+func TestYAMLKeepsValues(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	s.Reply("GET /api/schema", 200, m{"schema": m{"type": "object", "properties": m{}}, "example": "spec: {}"})
+	p := newPage(t, 1440, 900, false)
+	p.open(s.URL + "/submit?kind=JobFlow")
+	turn := func(to string) {
+		t.Helper()
+		p.do(chromedp.Evaluate(`[...document.querySelectorAll('[aria-label="How"] button')].find(b => b.innerText === '`+to+`').click()`, nil))
+	}
+	p.until("document.querySelector('form')")
+	turn("YAML")
+	p.until("document.querySelector('textarea')")
+	p.do(chromedp.Evaluate(`(() => {
+		const area = document.querySelector('textarea');
+		area.value = 'spec:\n  octal: 0400\n  new: 0o17\n  hex: 0x10\n  zero: 0\n  day: 2026-01-02\n  text: "0400"\n  minus: -12\n';
+		area.dispatchEvent(new Event('input', {bubbles: true}));
+	})()`, nil))
+	turn("Form")
+	p.until("document.querySelector('form')")
+	turn("YAML")
+	p.until("document.querySelector('textarea')")
+	const want = "spec:\n  octal: 256\n  new: 15\n  hex: 16\n  zero: 0\n  day: 2026-01-02\n  text: '0400'\n  minus: -12\n"
+	if got := eval[string](p, "document.querySelector('textarea').value"); got != want {
+		t.Errorf("the YAML is %q", got)
+	}
+}
+
 // TestActions clicks each action, and holds the request to what it must say. What can't be undone is asked for first.
 func TestActions(t *testing.T) {
 	s := fake(t)
