@@ -187,6 +187,7 @@ func TestLogin(t *testing.T) {
 	p.do(chromedp.SendKeys("#token", "abc"+kb.Enter, chromedp.ByQuery))
 	p.sees("5 objects")
 
+	s.Reply("GET /api/session", 401, m{"error": "there is no session", "login": "link"})
 	s.Reply("POST /api/session", 200, m{"mode": "loopback", "user": "bob", "server": "x", "version": "v1", "login": "link"})
 	p.open(s.URL + "/?text=train#token=secret")
 	p.until("document.querySelector('.who')")
@@ -196,6 +197,62 @@ func TestLogin(t *testing.T) {
 	requests := s.Requests()
 	if last := requests[len(requests)-1]; last.Body["token"] != "secret" {
 		t.Errorf("the page sent %v", last)
+	}
+}
+
+// TestNoLoginByAnothersLink opens a link with a token of its author, where viewers paste their own: the page doesn't send it, so that
+// the viewer doesn't act as the author unknowingly.
+func TestNoLoginByAnothersLink(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	s.Reply("POST /api/session", 200, m{"mode": "cluster", "user": "mallory", "server": "x", "version": "v1", "login": "token"})
+	for _, kind := range []string{"token", "proxy"} {
+		s.Reply("GET /api/session", 401, m{"error": "there is no session", "login": kind})
+		p := newPage(t, 1440, 900, false)
+		p.allow("401 (Unauthorized)")
+		p.open(s.URL + "/#token=mallory")
+		p.sees("there is no session")
+		if at := eval[string](p, "location.href"); at != s.URL+"/" {
+			t.Errorf("%s: the address still is %s", kind, at)
+		}
+	}
+	s.Reply("GET /api/session", 200, m{"mode": "cluster", "user": "eve", "server": "x", "version": "v1", "login": "token"})
+	p := newPage(t, 1440, 900, false)
+	p.open(s.URL + "/#token=mallory")
+	p.sees("5 objects")
+	for _, r := range s.Requests() {
+		if r.Method == "POST" {
+			t.Errorf("the page sent %v", r)
+		}
+	}
+}
+
+// TestYAMLKeepsValues turns YAML into a form and back: octal numbers keep their value, and times and numbers in quotes stay texts.
+func TestYAMLKeepsValues(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	s.Reply("GET /api/schema", 200, m{"schema": m{"type": "object", "properties": m{}}, "example": "spec: {}"})
+	p := newPage(t, 1440, 900, false)
+	p.open(s.URL + "/submit?kind=JobFlow")
+	turn := func(to string) {
+		t.Helper()
+		p.do(chromedp.Evaluate(`[...document.querySelectorAll('[aria-label="How"] button')].find(b => b.innerText === '`+to+`').click()`, nil))
+	}
+	p.until("document.querySelector('form')")
+	turn("YAML")
+	p.until("document.querySelector('textarea')")
+	p.do(chromedp.Evaluate(`(() => {
+		const area = document.querySelector('textarea');
+		area.value = 'spec:\n  octal: 0400\n  new: 0o17\n  hex: 0x10\n  zero: 0\n  day: 2026-01-02\n  text: "0400"\n  minus: -12\n';
+		area.dispatchEvent(new Event('input', {bubbles: true}));
+	})()`, nil))
+	turn("Form")
+	p.until("document.querySelector('form')")
+	turn("YAML")
+	p.until("document.querySelector('textarea')")
+	const want = "spec:\n  octal: 256\n  new: 15\n  hex: 16\n  zero: 0\n  day: 2026-01-02\n  text: '0400'\n  minus: -12\n"
+	if got := eval[string](p, "document.querySelector('textarea').value"); got != want {
+		t.Errorf("the YAML is %q", got)
 	}
 }
 

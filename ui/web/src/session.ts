@@ -10,12 +10,20 @@ export const login = signal<{ kind: string; error: string } | undefined>(undefin
 export const access = signal<Access | undefined>(undefined);
 export const failure = signal("");
 
-// begin opens the session: with the token of the link, which it removes from the address, or with what the browser has
-// already.
+// begin opens the session that the browser has already, or one with the token of the link, which it removes from the
+// address. It sends the token only to a server that logs in by link: in a cluster, anyone could log the viewer in with a
+// token of their own by a link.
 export async function begin() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) history.replaceState(null, "", location.pathname + location.search);
-  const open = () => (token ? post<Session>("/api/session", { token }) : get<Session>("/api/session"));
+  const open = async () => {
+    try {
+      return await get<Session>("/api/session");
+    } catch (e) {
+      if (!token || (e as ApiError).login !== "link") throw e;
+      return post<Session>("/api/session", { token });
+    }
+  };
   if (
     await answered(async () => {
       session.value = await open();

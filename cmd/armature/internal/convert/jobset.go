@@ -33,6 +33,7 @@ type replicatedJob struct {
 
 func jobSetSpec(from field, spec map[string]any, name string) {
 	var all []replicatedJob
+	failure := jobSetFailureOf(from.get("failurePolicy"))
 	for _, rj := range from.get("replicatedJobs").items() {
 		job := rj.get("template", "spec")
 		r := replicatedJob{
@@ -47,7 +48,9 @@ func jobSetSpec(from field, spec map[string]any, name string) {
 		if mode := job.get("completionMode"); mode.text() == "NonIndexed" {
 			from.source.note(mode.path, "each pod has an index, and all of them have to succeed")
 		}
-		r.inPlace = job.get("template", "spec", "restartPolicy").value != "Never"
+		// A restart in place is no failure of a pod: only backoffLimit counts it, and where it doesn't, nothing would end the restarts.
+		policy := job.get("template", "spec", "restartPolicy").value
+		r.inPlace = policy != "Never" && r.backoffLimit > 0 && !failure.isCounted()
 		all = append(all, r)
 	}
 	replicas, types := map[string]any{}, []any{}
@@ -63,7 +66,7 @@ func jobSetSpec(from field, spec map[string]any, name string) {
 	spec["replicaSpecs"] = replicas
 	jobSetSuccess(from, spec, all, types)
 	run := map[string]any{}
-	jobSetFailure(from, spec, run, all)
+	failure.set(from, spec, run, all)
 	from.get("suspend").move(run, "suspend")
 	from.get("ttlSecondsAfterFinished").move(run, "ttlSecondsAfterFinished")
 	if len(run) > 0 {
@@ -215,17 +218,18 @@ var jobSetActions = map[string]string{
 	"RestartJobSetAndIgnoreMaxRestarts": "RestartJobIgnoringMax",
 }
 
-// jobSetFailure says what a failure means. There it is that of a Job, after its backoffLimit; here it is that of a pod.
-func jobSetFailure(from field, spec, run map[string]any, all []replicatedJob) {
-	policy := from.get("failurePolicy")
-	restarts := policy.get("maxRestarts").number(0)
-	to, rules := map[string]any{}, []any{}
-	var patient []string // their Jobs make failed pods again before they fail
-	for _, r := range all {
-		if r.backoffLimit > 0 {
-			patient = append(patient, r.name)
-		}
-	}
+// jobSetFailure is what a JobSet does after the failure of a Job.
+type jobSetFailure struct {
+	restarts int64
+	rules    []any
+}
+
+// isCounted reports whether the failure of a Job has a consequence of its own.
+func (f jobSetFailure) isCounted() bool { return f.restarts > 0 || len(f.rules) > 0 }
+
+// jobSetFailureOf reads a JobSet's failurePolicy.
+func jobSetFailureOf(policy field) jobSetFailure {
+	f := jobSetFailure{restarts: policy.get("maxRestarts").number(0)}
 	for _, rule := range policy.get("rules").items() {
 		reasons := rule.get("onJobFailureReasons").strings()
 		if len(reasons) > 1 || len(reasons) == 1 && reasons[0] != "BackoffLimitExceeded" || rule.get("onJobFailureMessagePatterns").has() {
@@ -237,11 +241,22 @@ func jobSetFailure(from field, spec, run map[string]any, all []replicatedJob) {
 			made["replicaTypes"] = anys(targets)
 		}
 		rule.get("name").take()
-		rules = append(rules, made)
+		f.rules = append(f.rules, made)
 	}
-	counted := restarts > 0 || len(rules) > 0
+	return f
+}
+
+// set writes what a failure means. There it is that of a Job, after its backoffLimit; here it is that of a pod.
+func (f jobSetFailure) set(from field, spec, run map[string]any, all []replicatedJob) {
+	policy, to, rules := from.get("failurePolicy"), map[string]any{}, f.rules
+	var patient []string // their Jobs make failed pods again before they fail
+	for _, r := range all {
+		if r.backoffLimit > 0 {
+			patient = append(patient, r.name)
+		}
+	}
 	switch {
-	case counted && len(patient) > 0:
+	case f.isCounted() && len(patient) > 0:
 		from.source.note(policy.path, "the first failure of a pod counts; there its Job made it again up to backoffLimit times")
 	case len(patient) > 0:
 		limit := int64(0)
@@ -255,8 +270,8 @@ func jobSetFailure(from field, spec, run map[string]any, all []replicatedJob) {
 				"runPolicy.backoffLimit counts the restarts of all pods, up to %d; there each Job had its own", limit)
 		}
 	}
-	if counted {
-		to["maxRestarts"] = restarts
+	if f.isCounted() {
+		to["maxRestarts"] = f.restarts
 		rules = append(rules, map[string]any{"action": "RestartJob"})
 	}
 	if len(rules) > 0 {

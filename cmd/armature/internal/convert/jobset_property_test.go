@@ -41,8 +41,12 @@ func TestRunsAsJobSet(t *testing.T) {
 		for i, name := range names {
 			r := rj{rapid.IntRange(1, 2).Draw(t, "jobs"), rapid.IntRange(1, 2).Draw(t, "pods"), rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "backoffLimit")}
 			all[name] = r
-			job := map[string]any{"name": name, "replicas": r.jobs, "template": map[string]any{"spec": map[string]any{"parallelism": r.pods, "completions": r.pods, "backoffLimit": r.backoff,
-				"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "c", "image": "i"}}}}}}}
+			pod := map[string]any{"containers": []any{map[string]any{"name": "c", "image": "i"}}}
+			if policy := rapid.SampledFrom([]string{"", "OnFailure", "Never"}).Draw(t, "restartPolicy"); policy != "" {
+				pod["restartPolicy"] = policy
+			}
+			job := map[string]any{"name": name, "replicas": r.jobs, "template": map[string]any{"spec": map[string]any{
+				"parallelism": r.pods, "completions": r.pods, "backoffLimit": r.backoff, "template": map[string]any{"spec": pod}}}}
 			if i > 0 && inOrder {
 				after[name] = names[i-1] + " Ready"
 			} else if i > 0 && rapid.Bool().Draw(t, "depends") {
@@ -107,6 +111,9 @@ func TestRunsAsJobSet(t *testing.T) {
 				on = string(d.Type) + " " + string(d.Status)
 			}
 			require.Equal(t, after[name], on, name)
+			if job.Spec.ReplicaSpecs[v1alpha1.ReplicaType(name)].RestartPolicy == v1alpha1.RestartOnFailure {
+				require.NotNil(t, job.Spec.RunPolicy.BackoffLimit, "containers of %s restart without a limit\n%s", name, result)
+			}
 		}
 		require.Len(t, pods, there)
 

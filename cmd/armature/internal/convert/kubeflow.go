@@ -23,7 +23,8 @@ type kubeflowKind struct {
 }
 
 // kubeflowKinds are the kinds of the training operator and of the MPI operator. Their defaults are those of
-// https://github.com/kubeflow/training-operator/tree/v1.9.0/pkg/apis/kubeflow.org/v1.
+// https://github.com/kubeflow/training-operator/tree/v1.9.0/pkg/apis/kubeflow.org/v1;
+// those of a v2beta1 MPIJob's launcher are in launcherRestarts.
 var kubeflowKinds = map[string]kubeflowKind{
 	"TFJob": {replicas: "tfReplicaSpecs", restartPolicy: "Never", env: tensorflowEnv,
 		container: "tensorflow", port: "tfjob-port", defaultPort: "2222", oneContainer: true},
@@ -49,10 +50,11 @@ func kubeflowJob(root field, kind kubeflowKind) map[string]any {
 	}
 	from := root.get("spec")
 	job, replicas := newTrainingJob(from, kind), map[string]any{}
+	isMPI := kind.replicas == "mpiReplicaSpecs"
 	for _, name := range sortedKeys(job.replicas) {
 		replicas[name] = job.replicasOf(name)
 	}
-	if worker, ok := replicas["Worker"].(map[string]any); ok && kind.replicas == "mpiReplicaSpecs" {
+	if worker, ok := replicas["Worker"].(map[string]any); ok && isMPI {
 		impliedCommand(root, worker)
 	}
 	if launcher, ok := replicas["Launcher"].(map[string]any); ok && replicas["Worker"] != nil {
@@ -62,7 +64,11 @@ func kubeflowJob(root field, kind kubeflowKind) map[string]any {
 		workersAfterMaster(from, replicas)
 	}
 	spec["replicaSpecs"] = replicas
-	spec["runPolicy"] = kubeflowRunPolicy(from)
+	run := kubeflowRunPolicy(from)
+	if launcher, ok := replicas["Launcher"].(map[string]any); ok && isMPI && !isV1(root) {
+		launcherRestarts(from, launcher, run)
+	}
+	spec["runPolicy"] = run
 	kubeflowSuccess(from, kind, spec, job)
 	if _, mpi := replicas["Launcher"]; !mpi {
 		spec["network"] = map[string]any{"servicePerReplica": true} // the names by which replicas knew each other
@@ -84,10 +90,24 @@ func impliedCommand(root field, worker map[string]any) {
 	if !ok || container["command"] != nil || container["args"] != nil {
 		return
 	}
-	if root.value.(map[string]any)["apiVersion"] == "kubeflow.org/v1" {
+	if isV1(root) {
 		container["command"], container["args"] = []any{"sleep"}, []any{"365d"}
 	} else {
 		container["command"] = []any{"/usr/sbin/sshd", "-De"}
+	}
+}
+
+// isV1 reports whether a job is one of the training operator, not of the MPI operator.
+func isV1(root field) bool { return root.get("apiVersion").value == "kubeflow.org/v1" }
+
+// launcherRestarts sets the defaults of the MPI operator, which runs the launcher as a Job: its container restarts in place, as often
+// as a Job's default backoffLimit allows.
+func launcherRestarts(from field, launcher, run map[string]any) {
+	if !from.get("mpiReplicaSpecs", "Launcher", "restartPolicy").has() {
+		launcher["restartPolicy"] = "OnFailure"
+	}
+	if _, ok := run["backoffLimit"]; !ok && launcher["restartPolicy"] == "OnFailure" {
+		run["backoffLimit"] = int64(6)
 	}
 }
 

@@ -41,6 +41,16 @@ func containers(pod *corev1.Pod) []container {
 	return append(all, sidecars...)
 }
 
+// FailedContainer returns the name of the container that a failed pod failed by, empty if none has ended with an error.
+func FailedContainer(pod *corev1.Pod) string {
+	for _, c := range containers(pod) {
+		if ended := c.status.State.Terminated; ended != nil && ended.ExitCode != 0 {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // ended returns how the container ended: now, or the last time if it waits for a restart.
 func (c container) ended() *corev1.ContainerStateTerminated {
 	switch {

@@ -206,6 +206,10 @@ func taint(n *corev1.Node) {
 // The state of a failed pod is that of the container that failed, as in its finding.
 func TestStateOfAFailedPodWithASidecar(t *testing.T) {
 	assert.Equal(t, "Failed, exit code 1", StateOf(makePod("p", withSidecar(143, 1))))
+	assert.Equal(t, "Succeeded", StateOf(makePod("p", func(p *corev1.Pod) {
+		withSidecar(143, 0)(p)
+		p.Status.Phase = corev1.PodSucceeded
+	})))
 }
 
 // withSidecar is a pod that failed with an exit code, and whose sidecar the kubelet stopped afterwards.

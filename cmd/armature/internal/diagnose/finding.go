@@ -69,6 +69,31 @@ func blocked(reason, format string, args ...any) *Finding {
 	return &Finding{Phase: Blocked, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
+// waitsFor returns the finding about an object that waits in a queue without a problem.
+func waitsFor(reason, format string, args ...any) *Finding {
+	return &Finding{Phase: Waiting, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+// severity orders findings: a failure before other problems, and those before a wait.
+func (f *Finding) severity() int {
+	switch f.Phase {
+	case Failed:
+		return 2
+	case Blocked:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// problems counts the objects with a problem.
+func (f *Finding) problems() int {
+	if !f.Wrong() {
+		return 0
+	}
+	return 1 + f.Others
+}
+
 // do sets the next step.
 func (f *Finding) do(format string, args ...any) *Finding {
 	f.Next = fmt.Sprintf(format, args...)

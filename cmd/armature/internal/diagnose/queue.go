@@ -53,9 +53,8 @@ func unqueued(s subject) *Finding {
 			message += fmt.Sprintf(", and so have %d more", more)
 		}
 	}
-	found := blocked(waits.Reason, "%s", message).do("%s", advice)
 	if isNormal[waits.Reason] {
-		found.Phase = Waiting
+		return waitsFor(waits.Reason, "%s", message).do("%s", advice)
 	}
-	return found
+	return blocked(waits.Reason, "%s", message).do("%s", advice)
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -40,10 +43,38 @@ func unmade(s subject) *Finding {
 		return nil
 	}
 	e := s.warning("FailedCreate")
-	if e == nil || newest(s.Owned).After(e.Last) {
+	if e == nil || newest(s.Owned).After(e.Last) || s.hasItsPods() {
 		return nil
 	}
 	return s.refusal(e.Message)
+}
+
+// hasItsPods reports whether a Job, ReplicaSet, StatefulSet or DaemonSet lacks no pod: an event about one that it lacked can be left
+// from before it was scaled down.
+func (o *Object) hasItsPods() bool {
+	if o.job != nil {
+		return o.job.Status.Active >= activeOf(o.job)
+	}
+	if isBehind(o) {
+		return false
+	}
+	if o.is("DaemonSet") {
+		return o.number("status", "currentNumberScheduled") >= o.number("status", "desiredNumberScheduled")
+	}
+	return o.number("status", "replicas") >= replicasOf(o)
+}
+
+// activeOf returns how many pods of a Job run at a time, as its controller counts them.
+func activeOf(job *batchv1.Job) int32 {
+	parallelism := ptr.Deref(job.Spec.Parallelism, 1)
+	switch {
+	case job.Spec.Completions != nil:
+		return min(parallelism, *job.Spec.Completions-job.Status.Succeeded)
+	case job.Status.Succeeded > 0:
+		return 0 // the others end by themselves
+	default:
+		return parallelism
+	}
 }
 
 // podsRefused: the owner's condition has the reason why its Job has no pods, for when the Job's events expired or can't be read.

@@ -50,11 +50,7 @@ func StateOf(o *Object) string {
 	case o.job != nil:
 		return jobState(o)
 	case o.is("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"):
-		want := int64(1)
-		if _, set, _ := nestedNumber(o, "spec", "replicas"); set {
-			want = o.number("spec", "replicas")
-		}
-		return fmt.Sprintf("%d/%d ready", o.number("status", "readyReplicas"), want)
+		return fmt.Sprintf("%d/%d ready", o.number("status", "readyReplicas"), replicasOf(o))
 	case o.is("DaemonSet"):
 		return fmt.Sprintf("%d/%d ready", o.number("status", "numberReady"), o.number("status", "desiredNumberScheduled"))
 	}
@@ -71,6 +67,14 @@ func StateOf(o *Object) string {
 	return state
 }
 
+// replicasOf returns the desired replicas of a Deployment, ReplicaSet, StatefulSet or ReplicationController.
+func replicasOf(o *Object) int64 {
+	if _, set, _ := nestedNumber(o, "spec", "replicas"); set {
+		return o.number("spec", "replicas")
+	}
+	return 1
+}
+
 // isTerminating reports whether a pod is being deleted, and its containers haven't ended.
 func isTerminating(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
@@ -79,6 +83,9 @@ func isTerminating(pod *corev1.Pod) bool {
 func podState(pod *corev1.Pod) string {
 	if isTerminating(pod) {
 		return "Terminating"
+	}
+	if pod.Status.Phase == corev1.PodSucceeded {
+		return string(corev1.PodSucceeded) // whatever the exit code of a sidecar that the kubelet stopped
 	}
 	for _, c := range containers(pod) {
 		switch {

@@ -33,13 +33,13 @@ func (o *Object) toResume() string {
 
 const kueueQueue = "kueue.x-k8s.io/queue-name"
 
-// queuedByKueue: Kueue has not admitted the Job yet.
+// queuedByKueue: Kueue has not admitted the Job yet, which is no problem.
 func queuedByKueue(s subject) *Finding {
 	queue := s.GetLabels()[kueueQueue]
 	if s.job == nil || queue == "" || !s.flag("spec", "suspend") {
 		return nil
 	}
-	return blocked("Queued", "it waits in Kueue's queue %s", queue).
+	return waitsFor("Queued", "it waits in Kueue's queue %s", queue).
 		do("read the conditions of its Workload: kubectl describe workloads -n %s; "+
 			"check that Kueue runs, and that this namespace has LocalQueue %s",
 			s.GetNamespace(), queue)

@@ -58,7 +58,13 @@ func (f *Facts) find(o, parent *Object, siblings []*Object) *Finding {
 	if found := s.evaluate(before()); found != nil {
 		return found
 	}
-	if found := f.worst(o); found != nil {
+	found := f.worst(o)
+	if found != nil && !found.Wrong() {
+		if own := s.evaluate(after()); own != nil {
+			return own // a child that waits hides no problem of its parent
+		}
+	}
+	if found != nil {
 		found.Path = append(found.Path, Step{o.Ref(), StateOf(o)})
 		found.Message += skipped(o, found)
 		return found
@@ -84,7 +90,7 @@ func (s subject) evaluate(rules []rule) *Finding {
 	return nil
 }
 
-// worst returns the problem of a child: a failure before others, and the oldest child first.
+// worst returns the finding about a child: a failure before other problems, those before a wait, and the oldest child first.
 func (f *Facts) worst(o *Object) *Finding {
 	var worst *Finding
 	others := 0
@@ -96,11 +102,11 @@ func (f *Facts) worst(o *Object) *Finding {
 		switch {
 		case worst == nil:
 			worst = found
-		case found.Phase == Failed && worst.Phase != Failed:
-			others += 1 + worst.Others
+		case found.severity() > worst.severity():
+			others += worst.problems()
 			worst = found
 		default:
-			others += 1 + found.Others
+			others += found.problems()
 		}
 	}
 	if worst != nil {

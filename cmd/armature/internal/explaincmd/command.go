@@ -55,7 +55,7 @@ the cause is unknown.`,
 func run(
 	ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string, node string,
 ) error {
-	cluster, members, err := family.Read(ctx, kube, args)
+	cluster, members, err := family.Read(ctx, kube, args, family.Source{})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package family
 import (
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -30,6 +31,16 @@ var below = map[schema.GroupKind][]schema.GroupKind{
 	core("ReplicationController"): {core("Pod")},
 	core("Pod"):                   {core("PersistentVolumeClaim")},
 	core("Service"):               {{Group: "discovery.k8s.io", Kind: "EndpointSlice"}},
+}
+
+// stateless are kinds that have no state, so that no problem is theirs. Their contents can be secret or large: only their metadata is
+// read, and only to show them.
+var stateless = map[schema.GroupKind]bool{core("Secret"): true, core("ConfigMap"): true, apps("ControllerRevision"): true}
+
+// isGang reports whether a ReplicaJob asks for gang scheduling, without which it has no PodGroup.
+func isGang(m *Member) bool {
+	_, found, err := unstructured.NestedFieldNoCopy(m.Object, "spec", "runPolicy", "schedulingPolicy")
+	return found && err == nil
 }
 
 func ours(kind string) schema.GroupKind {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
@@ -37,6 +38,8 @@ type Source struct {
 	Discovery discovery.ServerResourcesInterface
 	// Labels are those of the objects to read below the root. Default: all objects are read.
 	Labels client.MatchingLabels
+	// Stateless adds objects that can't have a problem: Secrets, ConfigMaps and ControllerRevisions, with their metadata only.
+	Stateless bool
 }
 
 // Gather finds the family of an object, in the object's namespace; of one that is in none, everywhere.
@@ -79,11 +82,12 @@ type gathering struct {
 // listFor lists the kinds that these objects can own and that haven't been listed yet.
 func (g *gathering) listFor(ctx context.Context, members []*Member) error {
 	var kinds []schema.GroupVersionKind
-	add := func(gvk schema.GroupVersionKind) {
-		if !g.listed[gvk.GroupKind()] {
-			g.listed[gvk.GroupKind()] = true
-			kinds = append(kinds, gvk)
+	isNew := func(gk schema.GroupKind) bool {
+		if g.listed[gk] || stateless[gk] && !g.source.Stateless {
+			return false
 		}
+		g.listed[gk] = true
+		return true
 	}
 	asked := map[schema.GroupKind]bool{}
 	for _, m := range members {
@@ -91,7 +95,7 @@ func (g *gathering) listFor(ctx context.Context, members []*Member) error {
 		if asked[kind] {
 			continue
 		}
-		asked[kind] = true
+		asked[kind] = kind != ours("ReplicaJob") // each has a gang or not
 		owned, known := kindsBelow(kind)
 		if !known {
 			all, err := g.everyKind()
@@ -99,11 +103,16 @@ func (g *gathering) listFor(ctx context.Context, members []*Member) error {
 				return err
 			}
 			for _, gvk := range all {
-				add(gvk)
+				if isNew(gvk.GroupKind()) {
+					kinds = append(kinds, gvk)
+				}
 			}
 			continue
 		}
 		for _, gk := range owned {
+			if gk.Kind == "PodGroup" && !isGang(m) || !isNew(gk) {
+				continue
+			}
 			mapping, err := g.source.Client.RESTMapper().RESTMapping(gk)
 			if meta.IsNoMatchError(err) {
 				continue // the cluster has no such kind
@@ -111,7 +120,7 @@ func (g *gathering) listFor(ctx context.Context, members []*Member) error {
 			if err != nil {
 				return fmt.Errorf("ask the cluster for the kind %s: %w", gk, err)
 			}
-			add(mapping.GroupVersionKind)
+			kinds = append(kinds, mapping.GroupVersionKind)
 		}
 	}
 	return g.list(ctx, kinds)
@@ -140,29 +149,52 @@ func (g *gathering) list(ctx context.Context, kinds []schema.GroupVersionKind) e
 // listKind lists one kind. If there are many to list, most have nothing that belongs to the family: they are asked for
 // metadata first.
 func (g *gathering) listKind(ctx context.Context, gvk schema.GroupVersionKind, metadataFirst bool) error {
-	listGVK := gvk.GroupVersion().WithKind(gvk.Kind + "List")
-	if metadataFirst {
+	if stateless[gvk.GroupKind()] || metadataFirst {
 		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(listGVK)
-		if err := g.source.Client.List(ctx, list, client.InNamespace(g.namespace), g.source.Labels); err != nil {
+		if err := g.listInto(ctx, list, gvk); err != nil {
 			return err
+		}
+		if stateless[gvk.GroupKind()] {
+			return g.addMetadata(list.Items, gvk)
 		}
 		if !slices.ContainsFunc(list.Items, func(o metav1.PartialObjectMetadata) bool { return len(o.OwnerReferences) > 0 }) {
 			return nil
 		}
 	}
 	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(listGVK)
-	if err := g.source.Client.List(ctx, list, client.InNamespace(g.namespace), g.source.Labels); err != nil {
+	if err := g.listInto(ctx, list, gvk); err != nil {
 		return err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	for i := range list.Items {
-		o := &list.Items[i]
-		for _, ref := range o.GetOwnerReferences() {
-			g.byOwner[ref.UID] = append(g.byOwner[ref.UID], &Member{Unstructured: o})
-		}
+		g.add(&list.Items[i])
 	}
 	return nil
+}
+
+// listInto reads the objects of a kind into a list.
+func (g *gathering) listInto(ctx context.Context, list client.ObjectList, gvk schema.GroupVersionKind) error {
+	list.GetObjectKind().SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	return g.source.Client.List(ctx, list, client.InNamespace(g.namespace), g.source.Labels)
+}
+
+// addMetadata adds objects of which only the metadata is known.
+func (g *gathering) addMetadata(items []metav1.PartialObjectMetadata, gvk schema.GroupVersionKind) error {
+	for i := range items {
+		items[i].SetGroupVersionKind(gvk) // the items of a list have no kind
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&items[i])
+		if err != nil {
+			return err
+		}
+		g.add(&unstructured.Unstructured{Object: content})
+	}
+	return nil
+}
+
+// add adds an object to those of its owners.
+func (g *gathering) add(o *unstructured.Unstructured) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, ref := range o.GetOwnerReferences() {
+		g.byOwner[ref.UID] = append(g.byOwner[ref.UID], &Member{Unstructured: o})
+	}
 }

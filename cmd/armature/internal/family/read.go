@@ -8,8 +8,11 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 )
 
-// Read finds the object that "KIND/NAME" or "KIND NAME" names on the cluster that the flags name, and its family.
-func Read(ctx context.Context, flags *genericclioptions.ConfigFlags, args []string) (*connect.Cluster, Family, error) {
+// Read finds the object that "KIND/NAME" or "KIND NAME" names on the cluster that the flags name, and its family. It sets the client
+// of the source.
+func Read(
+	ctx context.Context, flags *genericclioptions.ConfigFlags, args []string, source Source,
+) (*connect.Cluster, Family, error) {
 	cluster, err := connect.Open(flags)
 	if err != nil {
 		return nil, Family{}, err
@@ -18,6 +21,7 @@ func Read(ctx context.Context, flags *genericclioptions.ConfigFlags, args []stri
 	if err != nil {
 		return nil, Family{}, err
 	}
-	found, err := Source{Client: cluster.Client, Discovery: cluster.Discovery}.Gather(ctx, root)
+	source.Client, source.Discovery = cluster.Client, cluster.Discovery
+	found, err := source.Gather(ctx, root)
 	return cluster, found, err
 }

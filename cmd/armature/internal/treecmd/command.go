@@ -47,7 +47,7 @@ The owner's kind determines the kinds of its children. Below other custom resour
 func run(
 	ctx context.Context, kube *genericclioptions.ConfigFlags, format *output.Flag, out, errs io.Writer, args []string, all bool,
 ) error {
-	_, found, err := family.Read(ctx, kube, args)
+	_, found, err := family.Read(ctx, kube, args, family.Source{Stateless: true})
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ func daemonPicture(job *v1alpha1.DaemonJob, now time.Time) picture {
 	}
 	if s.ObservedGeneration == job.Generation {
 		p.over, p.failed = ended(s.State, job.Spec.Retry > s.Retry)
+		p.endIfInvalid(s.Conditions)
 	}
 	return p
 }

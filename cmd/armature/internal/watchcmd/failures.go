@@ -1,6 +1,7 @@
 package watchcmd
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 )
 
 const (
@@ -107,12 +109,7 @@ func (f *failures) tailOf(ctx context.Context, pods string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// failedContainer returns the first container that failed.
+// failedContainer returns the container that a pod failed by, or the first one if the pod was evicted.
 func failedContainer(pod *corev1.Pod) string {
-	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if s.State.Terminated != nil && s.State.Terminated.ExitCode != 0 {
-			return s.Name
-		}
-	}
-	return pod.Spec.Containers[0].Name
+	return cmp.Or(diagnose.FailedContainer(pod), pod.Spec.Containers[0].Name)
 }

@@ -22,6 +22,7 @@ func flowPicture(flow *v1alpha1.JobFlow, now time.Time) picture {
 	p.tally = count(p.rows)
 	if s.ObservedGeneration == flow.Generation {
 		p.over, p.failed = ended(s.State, flow.Spec.Retry > s.Retry && !flow.Spec.Terminate)
+		p.endIfInvalid(s.Conditions)
 	}
 	return p
 }

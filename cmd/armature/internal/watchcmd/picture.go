@@ -155,5 +155,12 @@ func isInvalid(conditions []metav1.Condition) bool {
 	return stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason == v1alpha1.ReasonInvalidSpec
 }
 
+// endIfInvalid ends the picture of a flow or a DaemonJob with an invalid spec. What runs already goes on, and is shown to its end.
+func (p *picture) endIfInvalid(conditions []metav1.Condition) {
+	if !p.over && p.tally.runs == 0 && isInvalid(conditions) {
+		p.over, p.failed = true, true
+	}
+}
+
 // short renders a duration in whole seconds: API times have no more.
 func short(d time.Duration) string { return d.Truncate(time.Second).String() }

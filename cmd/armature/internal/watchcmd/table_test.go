@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/events"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -199,6 +200,30 @@ func TestEnded(t *testing.T) {
 	flow.Generation = 2
 	over, _ = is()
 	assert.False(t, over, "the status is about an older spec")
+}
+
+// A spec that became invalid ends the command once nothing runs any more.
+func TestEndedByAnInvalidSpec(t *testing.T) {
+	invalid := []metav1.Condition{{Type: events.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "a cycle"}}
+	flow := sample()
+	flow.Status.State, flow.Status.Conditions = v1alpha1.StateRunning, invalid
+	flow.Status.Flows = []v1alpha1.FlowStatus{{Name: "a", State: v1alpha1.FlowRunning, StartTime: at(0)}}
+	assert.False(t, flowAt(flow, start).over, "a node runs")
+	flow.Status.Flows = nil
+	p := flowAt(flow, start)
+	assert.True(t, p.over)
+	assert.True(t, p.failed)
+	flow.Status.State = v1alpha1.StateSucceed
+	p = flowAt(flow, start)
+	assert.True(t, p.over)
+	assert.False(t, p.failed, "it succeeded before")
+
+	job := &v1alpha1.DaemonJob{Status: v1alpha1.DaemonJobStatus{State: v1alpha1.StateRunning, Active: 1, Conditions: invalid}}
+	assert.False(t, daemonPicture(job, start).over, "a node runs")
+	job.Status.Active = 0
+	p = daemonPicture(job, start)
+	assert.True(t, p.over)
+	assert.True(t, p.failed)
 }
 
 // A line that is wider than the terminal isn't wrapped: the next drawing would begin too low, and leave a line behind.

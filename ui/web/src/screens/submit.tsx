@@ -1,6 +1,5 @@
 // Submits an object: a form made of the CRD's schema, or YAML. The API server validates both before anything is
 // created.
-import { dump, load } from "js-yaml";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, get, post, query } from "../api.ts";
 import { go, hrefOf, param, setParams } from "../route.ts";
@@ -9,6 +8,7 @@ import type { FieldError, Schema } from "../types.ts";
 import { Empty, note, Tabs } from "../parts/bits.tsx";
 import { Field } from "../parts/form.tsx";
 import { chosenNamespaces } from "../parts/namespaces.tsx";
+import { dump, load } from "../yaml.ts";
 
 type Value = Record<string, any>;
 
@@ -44,7 +44,7 @@ export function SubmitScreen() {
         if (kind.namespaced) v.metadata.namespace = namespace;
         setSchema(s.schema);
         setValue(v);
-        setYaml(dump(v, { lineWidth: 120, noRefs: true }));
+        setYaml(dump(v));
       },
       (e: Error) => say({ text: e.message, bad: true }),
     );
@@ -58,7 +58,7 @@ export function SubmitScreen() {
     );
 
   const change = (to: string) => {
-    if (to === "yaml") setYaml(dump(value, { lineWidth: 120, noRefs: true }));
+    if (to === "yaml") setYaml(dump(value));
     else {
       try {
         const v = load(yaml);
