@@ -213,7 +213,7 @@ func (c *cohort) priority(setup int, job *v1alpha1.FluxJob) int32 {
 func namespaceLabels(view builder.View) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, ns := range builder.Watched[*corev1.Namespace](view) {
-		all[ns.Name] = ns.Labels
+		all[ns.Name] = needs.LabelsOf(ns)
 	}
 	return all
 }

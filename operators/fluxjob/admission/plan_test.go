@@ -139,6 +139,24 @@ func TestNamespaces(t *testing.T) {
 	assert.Nil(t, got.Status.OldestPendingTime)
 }
 
+// A job may arrive before its namespace. A negative selector selects a namespace without labels, but not one that isn't known.
+func TestAJobWhoseNamespaceIsUnknown(t *testing.T) {
+	notWeb := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "team", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"web"}}}}
+	known := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+
+	setup := makeSetup("q", func(s *v1alpha1.FluxSetup) { s.Spec.NamespaceSelector = notWeb })
+	assert.Empty(t, held(settle(t, setup, 10, makeJob("a", 1))))
+	assert.Equal(t, []string{"a"}, held(settle(t, setup, 10, makeJob("a", 1), known)))
+
+	limited := makeSetup("q", clusters(1), func(s *v1alpha1.FluxSetup) {
+		s.Spec.PriorityLimits = []v1alpha1.FluxPriorityLimit{{NamespaceSelector: notWeb, Max: 9}}
+	})
+	urgent := makeJob("urgent", 2, ofPriority(9))
+	assert.Equal(t, []string{"a"}, held(settle(t, limited, 10, makeJob("a", 1), urgent)))
+	assert.Equal(t, []string{"urgent"}, held(settle(t, limited, 10, makeJob("a", 1), urgent, known)))
+}
+
 // What a tenant writes into its own job moves no job of another namespace, unless the queue lets it.
 func TestNoNamespaceGivesItselfAPriority(t *testing.T) {
 	space := func(name, tier string) *corev1.Namespace {
