@@ -321,6 +321,19 @@ func TestAJobThatIsBeingDeleted(t *testing.T) {
 	s.step(10)
 	assert.Equal(t, v1alpha1.FluxJobTerminating, s.job.Status.State)
 	assert.Empty(t, s.plan.Children)
+	assert.NotNil(t, s.job.Status.Admission)
+
+	// A finalizer of someone else may keep the job for ever.
+	s.children = nil
+	s.step(11)
+	assert.Nil(t, s.job.Status.Admission, "the MiniCluster is gone")
+
+	job := makeJob("a", 1)
+	job.DeletionTimestamp = new(at(9))
+	s = &fixture{t: t, job: job, setups: []client.Object{offer(job)}}
+	s.step(10)
+	assert.Nil(t, s.job.Status.Admission)
+	assert.Equal(t, int32(1), s.job.Status.Attempts, "what the queue reserved is declined")
 }
 
 // A user suspends the MiniCluster of a job whose spec has changed meanwhile. It can't be resumed as it is.
