@@ -47,10 +47,17 @@ func (p *pass) failed(o *observed, held *v1alpha1.FluxAdmission, reason, message
 	return d
 }
 
-// planTerminating returns the plan of a job that is being deleted. Garbage collection deletes its MiniCluster.
-func (p *pass) planTerminating() builder.Plan[*v1alpha1.FluxJob] {
+// planTerminating returns the plan of a job that is being deleted. Garbage collection deletes its MiniCluster. A finalizer may keep the job
+// for long, so it declines what its queue reserved for it, and gives its quota back once its pods are gone.
+func (p *pass) planTerminating(o *observed) builder.Plan[*v1alpha1.FluxJob] {
 	s := p.job.Status.DeepCopy()
 	s.State, s.Position = v1alpha1.FluxJobTerminating, nil
+	switch {
+	case s.Admission == nil && o.offer != nil:
+		s.Attempts++
+	case o.podsGone():
+		s.Admission = nil
+	}
 	conditions := p.conditions(s)
 	conditions.Set(v1alpha1.ConditionJobRequested, false, v1alpha1.ReasonTerminating, "the FluxJob is being deleted")
 	conditions.Terminate("FluxJob")

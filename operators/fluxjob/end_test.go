@@ -321,4 +321,40 @@ func TestAJobThatIsBeingDeleted(t *testing.T) {
 	s.step(10)
 	assert.Equal(t, v1alpha1.FluxJobTerminating, s.job.Status.State)
 	assert.Empty(t, s.plan.Children)
+	assert.NotNil(t, s.job.Status.Admission)
+
+	// A finalizer of someone else may keep the job for ever.
+	s.children = nil
+	s.step(11)
+	assert.Nil(t, s.job.Status.Admission, "the MiniCluster is gone")
+
+	job := makeJob("a", 1)
+	job.DeletionTimestamp = new(at(9))
+	s = &fixture{t: t, job: job, setups: []client.Object{offer(job)}}
+	s.step(10)
+	assert.Nil(t, s.job.Status.Admission)
+	assert.Equal(t, int32(1), s.job.Status.Attempts, "what the queue reserved is declined")
+}
+
+// A user suspends the MiniCluster of a job whose spec has changed meanwhile. It can't be resumed as it is.
+func TestAMiniClusterThatIsSuspendedByHandAfterAnEdit(t *testing.T) {
+	s := running(t)
+	s.job.Spec.Command, s.job.Generation = "another", 2
+	require.Equal(t, []string{v1alpha1.ReasonChangeIgnored}, s.step(9))
+	cluster := s.children[0].(*v1alpha1.MiniCluster)
+	cluster.Spec.Suspend = true
+	s.children = []client.Object{cluster, stopped(1)}
+	assert.Equal(t, []string{v1alpha1.ReasonSpecChanged}, s.step(10))
+	assert.Empty(t, s.plan.Delete)
+	assert.NotNil(t, s.job.Status.Admission, "a pod has yet to stop")
+	s.children[1] = stopped(0)
+	assert.Equal(t, []string{v1alpha1.ReasonRequeued}, s.step(11))
+	s.setups = []client.Object{offer(s.job)}
+	s.admit(12)
+	s.step(13)
+	assert.Equal(t, []client.Object{cluster}, s.plan.Delete)
+	s.children = nil
+	s.step(14)
+	assert.Len(t, s.plan.Children, 1)
+	assert.Nil(t, s.job.Status.CompletionTime)
 }

@@ -21,10 +21,14 @@ func (p *pass) eviction(o *observed) *v1alpha1.FluxEviction {
 		return o.held.Evicted
 	case p.job.Spec.Suspend:
 		return p.newEviction(v1alpha1.ReasonSuspended, "spec.suspend is true")
-	case o.cluster == nil && p.job.Status.MiniCluster == "" && (len(o.problems) > 0 || !p.isStillNeeded(o)):
+	case !o.runs() && p.job.Status.MiniCluster == "" && (len(o.problems) > 0 || !p.isStillNeeded(o)):
 		// A MiniCluster that was observed in this attempt may have run to its end: see wasDeleted.
 		return p.newEviction(v1alpha1.ReasonSpecChanged,
 			fmt.Sprintf("what was reserved was for generation %d, which needed something else", a.Generation))
+	case o.cluster != nil && o.cluster.Spec.Suspend && p.job.Status.MiniCluster != "" && !p.isResumable(o.cluster, a):
+		// The operator deletes such a MiniCluster only between two attempts. In this one, its end would be MiniClusterDeleted.
+		return p.newEviction(v1alpha1.ReasonSpecChanged,
+			"a user suspended the MiniCluster, which differs from the changed spec or exceeds what was reserved, so it isn't resumed")
 	}
 	refusal := p.refusal(o)
 	switch {

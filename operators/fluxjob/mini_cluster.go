@@ -44,11 +44,16 @@ func (p *pass) run(plan *builder.Plan[*v1alpha1.FluxJob], o *observed, held *v1a
 	case c == nil || c.DeletionTimestamp != nil: // the builder creates it once the former one is gone
 		plan.Children = []builder.Child{builder.Want(p.render(held), builder.CreateOnly())}
 	case !c.Spec.Suspend:
-	case p.isOfSpec(c) && hasLabels(c, p.labels(held)) && p.isWithin(c, held):
+	case p.isResumable(c, held):
 		plan.Edits = append(plan.Edits, setSuspend(c, false))
 	case o.podsGone():
 		plan.Delete = append(plan.Delete, c)
 	}
+}
+
+// isResumable reports whether a suspended MiniCluster may run for what the job holds.
+func (p *pass) isResumable(c *v1alpha1.MiniCluster, held *v1alpha1.FluxAdmission) bool {
+	return p.isOfSpec(c) && hasLabels(c, p.labels(held)) && p.isWithin(c, held)
 }
 
 // suspend suspends the MiniCluster if it may run.

@@ -36,7 +36,7 @@ func (p *pass) plan(view builder.View) builder.Plan[*v1alpha1.FluxJob] {
 	o := p.observe(view)
 	switch {
 	case p.job.DeletionTimestamp != nil:
-		return p.planTerminating()
+		return p.planTerminating(o)
 	case p.job.Status.CompletionTime != nil:
 		return p.planEnded(o)
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -125,6 +127,28 @@ func TestKueueIsTheQueue(t *testing.T) {
 }
 
 // A job may change its queue while it is suspended, or waits. Its former MiniCluster would run under the former queue, or under none.
+// The spec is edited back to that of the suspended MiniCluster after less was reserved.
+func TestASuspendedMiniClusterThatNeedsMoreThanWasReserved(t *testing.T) {
+	cpus := func(n string) *corev1.ResourceRequirements {
+		return &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(n)}}
+	}
+	s := admitted(t)
+	s.job.Spec.Resources = cpus("100")
+	cluster := clusterOf(s.job, v1alpha1.MiniClusterStateSuspended)
+	cluster.Spec.Suspend = true
+	s.children = []client.Object{cluster, stopped(0)}
+
+	s.job.Spec.Resources, s.job.Generation = cpus("1"), 2
+	s.job.Status.Admission.Generation = 2
+	s.job.Status.Admission.Resources = corev1.ResourceList{"cpu": resource.MustParse("2")}
+	s.job.Spec.Resources, s.job.Generation = cpus("100"), 3
+	s.step(6)
+	assert.Empty(t, s.plan.Edits, "it isn't resumed")
+	require.NotNil(t, s.job.Status.LastEviction)
+	assert.Equal(t, v1alpha1.ReasonSpecChanged, s.job.Status.LastEviction.Reason)
+	assert.Nil(t, s.job.Status.Admission)
+}
+
 func TestTheMiniClusterOfAJobThatMovedToAnotherQueue(t *testing.T) {
 	inQueue := func(name string) func(*v1alpha1.FluxJob) {
 		return func(j *v1alpha1.FluxJob) { j.Spec.Queue, j.Labels = name, nil }

@@ -23,11 +23,7 @@ func (p *pass) effectivePriority(o *observed) *int32 {
 	if queue == nil {
 		return nil
 	}
-	var labels map[string]string
-	if o.namespace != nil {
-		labels = o.namespace.Labels
-	}
-	priority := needs.PrioritiesOf(queue).Of(p.job, labels)
+	priority := needs.PrioritiesOf(queue).Of(p.job, needs.LabelsOf(o.namespace))
 	return &priority
 }
 

@@ -62,7 +62,7 @@ func (p *pass) blocker(o *observed) (reason, message string) {
 	if lifecycle.Condition(o.queue.Status.Conditions, events.ConditionReady).Reason == v1alpha1.ReasonInvalidSpec {
 		return v1alpha1.ReasonQueueInvalid, fmt.Sprintf("FluxSetup %q admits no one, because its spec is invalid", name)
 	}
-	if o.namespace != nil && !needs.Selects(spec.NamespaceSelector)(o.namespace.Labels) {
+	if o.namespace != nil && !needs.Selects(spec.NamespaceSelector)(needs.LabelsOf(o.namespace)) {
 		return v1alpha1.ReasonNamespaceNotAllowed, fmt.Sprintf(
 			"FluxSetup %q isn't for namespace %q: its namespaceSelector doesn't match the namespace's labels", name, p.job.Namespace)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/fluxjob/admission"
-	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
 // Name is the operator's name: the field owner of its MiniClusters, and the reporter of its events.
@@ -34,6 +33,6 @@ func Operator(mgr manager.Manager, m admission.Manager) *builder.Operator[*v1alp
 		Owns(&v1alpha1.MiniCluster{}, builder.Dependents(&batchv1.Job{})).
 		Watches(&v1alpha1.FluxSetup{}, builder.ReferencedBy(queues), builder.EnqueueFor(jobsOfSetup(m))).
 		Watches(&corev1.Namespace{}, builder.ReferencedBy(namespaceOf), builder.EnqueueFor(jobsOfNamespace)).
-		Watches(&corev1.Pod{}, builder.Referencing(podtemplate.OwnerIn(LabelFluxJob))).
+		Watches(&corev1.Pod{}, builder.Referencing(jobOfPod)).
 		Plan(planFor(m))
 }

@@ -22,6 +22,15 @@ func queues(job *v1alpha1.FluxJob) []string {
 	return names
 }
 
+// jobOfPod returns the name of the job that a pod names by its label. The label is the operator's: a template's labels and annotations don't
+// replace it.
+func jobOfPod(pod *corev1.Pod) []string {
+	if name := pod.Labels[LabelFluxJob]; name != "" {
+		return []string{name}
+	}
+	return nil
+}
+
 // namespaceOf returns the name of the namespace that a job's plan reads.
 func namespaceOf(job *v1alpha1.FluxJob) []string { return []string{job.Namespace} }
 

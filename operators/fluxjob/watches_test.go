@@ -108,3 +108,11 @@ func of[K client.Object](which func(before, after K) (bool, []types.NamespacedNa
 		return woken{all, names}
 	}
 }
+
+// What a job's template writes into annotations of the pods doesn't hide them.
+func TestPodsNameTheirJobByTheLabel(t *testing.T) {
+	pod := podOf("uid")
+	pod.Annotations = map[string]string{LabelFluxJob: "other"}
+	assert.Equal(t, []string{"a"}, jobOfPod(pod))
+	assert.Empty(t, jobOfPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: pod.Annotations}}))
+}

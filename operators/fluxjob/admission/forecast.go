@@ -102,6 +102,7 @@ func (f *forecast) addHolder(setup int, r *v1alpha1.FluxReservation) {
 	ends := end{uid: r.UID}
 	job := f.jobs[types.NamespacedName(id)]
 	switch {
+	case job != nil && job.UID == r.UID && isPaused(job): // it gives nothing back
 	case r.Evicted != nil, job != nil && job.UID == r.UID && job.Status.CompletionTime != nil:
 		ends.at = f.state.Now
 	case job != nil && job.UID == r.UID:

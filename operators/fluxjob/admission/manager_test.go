@@ -163,10 +163,10 @@ func TestReservationsOfJobsThatTheManagerOfTheQueueDoesNotSee(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, _ := tt.by.pass(makeSetup("q", clusters(2), managedBy(ofA), withReservations(tt.book...)), 10, tt.seen...)
+			got, _ := tt.by.pass(makeSetup("q", clusters(2), managedBy(ofA), withReservations(tt.book...)), 30, tt.seen...)
 			assert.Equal(t, tt.held, held(got))
 			assert.Equal(t, int32(len(tt.held)), got.Status.AdmittedWorkloads)
-			again, p := tt.by.pass(got, 10, tt.seen...)
+			again, p := tt.by.pass(got, 30, tt.seen...)
 			assert.Equal(t, held(got), held(again))
 			assert.Nil(t, p.Status, "once is enough")
 		})
@@ -256,10 +256,10 @@ func TestARequestDelaysNothing(t *testing.T) {
 	b := makeJob("b-job", 1, in("b"), holding)
 	setup := makeSetup("q", clusters(2), managedBy(ofA), withReservations(b), inLine("x"))
 	left := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: "b-job", OwnerReferences: []metav1.OwnerReference{
-		{Kind: "FluxJob", Name: "b-job", UID: b.UID, Controller: new(true)}}}}
-	_, p := ofB.pass(setup, 10, left, makeJob("waits", 2, in("b")))
+		*metav1.NewControllerRef(b, v1alpha1.GroupVersion.WithKind("FluxJob"))}}}
+	_, p := ofB.pass(setup, 30, left, makeJob("waits", 2, in("b")))
 	assert.Equal(t, time.Minute, p.RequeueAfter)
-	_, p = ofB.pass(setup, 10, b, makeJob("waits", 2, in("b")))
+	_, p = ofB.pass(setup, 30, b, makeJob("waits", 2, in("b")))
 	assert.Equal(t, 5*time.Minute, p.RequeueAfter)
 }
 

@@ -119,10 +119,11 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 		ID: queue.ID{Namespace: r.Namespace, Name: r.Name}, Setup: setup, Since: r.Time.Time,
 		Terminating: c.known.isTerminating(r), Holds: c.holds(r),
 	}
-	if !c.decidesFor(r.Namespace) {
-		h.Priority = math.MaxInt32 // no job preempts what isn't known
+	h.Stays = c.known.stays(r, c.setups[setup].Name)
+	if h.Stays || !c.decidesFor(r.Namespace) {
+		h.Priority = math.MaxInt32 // no job preempts what doesn't leave, or isn't known
 	}
-	if job := c.known.jobs[r.UID]; job != nil {
+	if job := c.known.jobs[r.UID]; job != nil && !h.Stays {
 		h.Priority = c.priority(setup, job)
 		if limit := c.setups[setup].Spec.Readiness; limit != nil && (job.Status.Admission == nil || job.Status.Admission.ReadyTime == nil) {
 			h.ReadyBy = lifecycle.End(r.Time, int64(limit.TimeoutSeconds))
@@ -167,7 +168,8 @@ func (c *cohort) addJobs(state *queue.State, jobs []*v1alpha1.FluxJob, namespace
 	for _, job := range jobs {
 		i, ok := index[needs.Queue(job)]
 		r := reserved[job.UID]
-		if !ok || !(r == nil && needs.Wants(job) || r != nil && returnsToQueue(job, r)) || !allowed[i](namespaces[job.Namespace]) {
+		waits := r == nil && needs.Wants(job) || r != nil && returnsToQueue(job, r)
+		if !ok || !waits || isPaused(job) || !allowed[i](namespaces[job.Namespace]) {
 			continue
 		}
 		setup := c.setups[i]
@@ -209,11 +211,11 @@ func (c *cohort) priority(setup int, job *v1alpha1.FluxJob) int32 {
 	return c.ranks[setup].Of(job, c.known.namespaces[job.Namespace])
 }
 
-// namespaceLabels returns the labels of the namespaces.
+// namespaceLabels returns the labels of the known namespaces.
 func namespaceLabels(view builder.View) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, ns := range builder.Watched[*corev1.Namespace](view) {
-		all[ns.Name] = ns.Labels
+		all[ns.Name] = needs.LabelsOf(ns)
 	}
 	return all
 }

@@ -19,6 +19,8 @@ const (
 	statusDelay = time.Second
 	// leftoverDelay is the delay of the pass that checks again what deleted jobs have left.
 	leftoverDelay = time.Minute
+	// unseenDelay is for how long a reservation holds whose job isn't in the cache. It is longer than a cache lags behind after a restart.
+	unseenDelay = 15 * time.Second
 	// reclaimDelay is the delay of the pass that checks again which jobs of the cohort reclaim quota.
 	reclaimDelay = time.Minute
 )
@@ -64,9 +66,15 @@ func (c *cohort) requeueAfter(d *decision, now time.Time) time.Duration {
 	if !d.Next.IsZero() {
 		after = max(d.Next.Sub(now), lifecycle.Soon)
 	}
-	gone := func(r v1alpha1.FluxReservation) bool { return c.known.jobs[r.UID] == nil && c.decidesFor(r.Namespace) }
-	if slices.ContainsFunc(c.reservations[c.self], gone) {
-		after = lifecycle.Soonest(after, leftoverDelay)
+	for i := range c.reservations[c.self] {
+		r := &c.reservations[c.self][i]
+		switch {
+		case c.known.jobs[r.UID] != nil || !c.decidesFor(r.Namespace):
+		case c.known.isUnseen(r):
+			after = lifecycle.Soonest(after, max(r.Time.Add(unseenDelay).Sub(now), lifecycle.Soon))
+		default:
+			after = lifecycle.Soonest(after, leftoverDelay)
+		}
 	}
 	if c.mayBeReclaimedUnseen(d) {
 		after = lifecycle.Soonest(after, reclaimDelay)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func TestWhoIsAdmitted(t *testing.T) {
@@ -92,6 +93,11 @@ func TestWhoIsAdmitted(t *testing.T) {
 			others: []client.Object{makeJob("a", 1, ofPriority(4)), makeJob("b", 2), makeJob("c", 3, ofPriority(6))},
 			held:   []string{"c", "b"}, waiting: []string{"a: WaitingForQuota miniClusters"}, pending: 1,
 		},
+		"paused, and paused by an undo": {
+			setup: makeSetup("q", clusters(1)), others: []client.Object{makeJob("a", 1, paused), makeJob("b", 2),
+				makeJob("c", 1, func(j *v1alpha1.FluxJob) { j.Annotations = map[string]string{wellknown.AnnotationUndo: "c-1"} })},
+			held: []string{"b"},
+		},
 		"held": {
 			setup: makeSetup("q", func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy = v1alpha1.StopHold }), others: []client.Object{makeJob("a", 1)},
 			waiting: []string{"a: QueueStopped"}, pending: 1,
@@ -137,6 +143,24 @@ func TestNamespaces(t *testing.T) {
 	assert.Empty(t, waiting(got))
 	assert.Zero(t, got.Status.PendingWorkloads, "what the queue isn't for doesn't wait in it")
 	assert.Nil(t, got.Status.OldestPendingTime)
+}
+
+// A job may arrive before its namespace. A negative selector selects a namespace without labels, but not one that isn't known.
+func TestAJobWhoseNamespaceIsUnknown(t *testing.T) {
+	notWeb := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "team", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"web"}}}}
+	known := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+
+	setup := makeSetup("q", func(s *v1alpha1.FluxSetup) { s.Spec.NamespaceSelector = notWeb })
+	assert.Empty(t, held(settle(t, setup, 10, makeJob("a", 1))))
+	assert.Equal(t, []string{"a"}, held(settle(t, setup, 10, makeJob("a", 1), known)))
+
+	limited := makeSetup("q", clusters(1), func(s *v1alpha1.FluxSetup) {
+		s.Spec.PriorityLimits = []v1alpha1.FluxPriorityLimit{{NamespaceSelector: notWeb, Max: 9}}
+	})
+	urgent := makeJob("urgent", 2, ofPriority(9))
+	assert.Equal(t, []string{"a"}, held(settle(t, limited, 10, makeJob("a", 1), urgent)))
+	assert.Equal(t, []string{"urgent"}, held(settle(t, limited, 10, makeJob("a", 1), urgent, known)))
 }
 
 // What a tenant writes into its own job moves no job of another namespace, unless the queue lets it.
@@ -222,6 +246,11 @@ func TestWhichReservationsStillHold(t *testing.T) {
 		}
 		return []client.Object{makeJob("b", 2), c}
 	}
+	controlled := func(change func(*v1alpha1.MiniCluster)) []client.Object {
+		c := cluster.DeepCopy()
+		change(c)
+		return []client.Object{makeJob("b", 2), c}
+	}
 	ended := func(kind string) func(*v1alpha1.MiniCluster) {
 		return func(c *v1alpha1.MiniCluster) {
 			c.Status.Conditions = []metav1.Condition{{Type: kind, Status: metav1.ConditionTrue, Reason: kind}}
@@ -254,6 +283,11 @@ func TestWhichReservationsStillHold(t *testing.T) {
 			orphan(func(c *v1alpha1.MiniCluster) { c.Name = "c" }), []string{"b"}},
 		"an orphan in another namespace": {makeSetup("q", clusters(1), withReservations(accepted)),
 			orphan(func(c *v1alpha1.MiniCluster) { c.Namespace = "other" }), []string{"b"}},
+		"controlled, in another namespace": {makeSetup("q", clusters(1), withReservations(accepted)), controlled(func(c *v1alpha1.MiniCluster) {
+			c.Namespace = "other"
+		}), []string{"b"}},
+		"controlled, by a FluxJob of another group": {makeSetup("q", clusters(1), withReservations(accepted)),
+			controlled(func(c *v1alpha1.MiniCluster) { c.OwnerReferences[0].APIVersion = "example.com/v1" }), []string{"b"}},
 		"a user's own MiniCluster": {makeSetup("q", clusters(1), withReservations(accepted)),
 			orphan(func(c *v1alpha1.MiniCluster) { c.Labels = nil }), []string{"b"}},
 		"an orphan of another queue": {makeSetup("q", clusters(1), withReservations(accepted)),
@@ -267,13 +301,79 @@ func TestWhichReservationsStillHold(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, tt.held, held(settle(t, tt.setup, 10, tt.others...)))
+			assert.Equal(t, tt.held, held(settle(t, tt.setup, 30, tt.others...)))
 		})
 	}
-	p := plan(t, makeSetup("q", clusters(1), withReservations(accepted)), 10, cluster)
+	p := plan(t, makeSetup("q", clusters(1), withReservations(accepted)), 30, cluster)
 	assert.Equal(t, leftoverDelay, p.RequeueAfter, "should no event tell that it is gone")
-	p = plan(t, makeSetup("q", clusters(1), withReservations(accepted)), 10, orphan()...)
+	p = plan(t, makeSetup("q", clusters(1), withReservations(accepted)), 30, orphan()...)
 	assert.Equal(t, leftoverDelay, p.RequeueAfter, "no event tells that an orphan has ended")
+}
+
+// After a restart the cache of the jobs may lag behind that of the setups: it doesn't have a job yet that was just admitted.
+func TestAReservationOfAJobThatIsNotInTheCacheYet(t *testing.T) {
+	setup := makeSetup("q", clusters(1), withReservations(makeJob("a", 1)))
+	p := plan(t, setup, 4, makeJob("b", 2))
+	require.NotNil(t, p.Status)
+	assert.Equal(t, []string{"a"}, held(p.Status))
+	assert.Equal(t, 12*time.Second, p.RequeueAfter)
+	assert.Equal(t, []string{"b"}, held(settle(t, setup, 16, makeJob("b", 2))))
+}
+
+// A holder that doesn't leave is no victim, and what it holds doesn't become free: another one is preempted.
+func TestAHolderThatDoesNotLeave(t *testing.T) {
+	deleted := func(finalizer string) func(*v1alpha1.FluxJob) {
+		return func(j *v1alpha1.FluxJob) { j.DeletionTimestamp, j.Finalizers = new(at(20)), []string{finalizer} }
+	}
+	cluster := func(change ...func(*v1alpha1.MiniCluster)) *v1alpha1.MiniCluster {
+		c := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Labels: map[string]string{LabelQueue: "q"}}}
+		for _, f := range change {
+			f(c)
+		}
+		return c
+	}
+	terminating := func(c *v1alpha1.MiniCluster) { c.DeletionTimestamp = new(at(20)) }
+	suspended := func(c *v1alpha1.MiniCluster) { c.Spec.Suspend = true }
+	evicted := func(j *v1alpha1.FluxJob) {
+		j.Status.Admission.Evicted = &v1alpha1.FluxEviction{Reason: v1alpha1.ReasonPreempted, Time: at(20)}
+	}
+	a := func(change ...func(*v1alpha1.FluxJob)) *v1alpha1.FluxJob {
+		return makeJob("a", 1, append([]func(*v1alpha1.FluxJob){holding, ofPriority(-1)}, change...)...)
+	}
+	stays, leaves := []string{"a", "(b: Preempted)"}, []string{"a", "b"}
+	tests := map[string]struct {
+		a    []client.Object // the holder and its MiniCluster
+		held []string
+	}{
+		"an orphan":                            {[]client.Object{cluster()}, stays},
+		"an orphan that is being deleted":      {[]client.Object{cluster(terminating)}, leaves},
+		"a deleted job, its MiniCluster runs":  {[]client.Object{a(deleted("example.com/f")), cluster()}, stays},
+		"a deleted job, its MiniCluster too":   {[]client.Object{a(deleted("example.com/f")), cluster(terminating)}, leaves},
+		"a deleted job, suspended":             {[]client.Object{a(deleted("example.com/f")), cluster(suspended)}, leaves},
+		"a deleted job, its MiniCluster gone":  {[]client.Object{a(deleted("example.com/f"))}, leaves},
+		"a job that is deleted in foreground":  {[]client.Object{a(deleted(metav1.FinalizerDeleteDependents)), cluster()}, leaves},
+		"a paused job":                         {[]client.Object{a(paused)}, stays},
+		"a paused job that was evicted before": {[]client.Object{a(evicted, paused)}, stays},
+		"a job that was evicted":               {[]client.Object{a(evicted)}, leaves},
+		"a paused job that is being deleted":   {[]client.Object{a(paused, deleted("example.com/f"))}, leaves},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := makeJob("b", 2, holding)
+			setup := makeSetup("q", clusters(2), preempting, upTo(5), withReservations(a(), b))
+			got := settle(t, setup, 30, append(tt.a, b, makeJob("urgent", 3, ofPriority(5)))...)
+			assert.Equal(t, tt.held, held(got))
+			assert.Equal(t, "urgent: Preempting", waiting(got)[0])
+		})
+	}
+
+	marks := func(s *v1alpha1.FluxSetup) {
+		s.Spec.StopPolicy, s.Spec.Readiness = v1alpha1.StopHoldAndDrain, &v1alpha1.FluxReadiness{TimeoutSeconds: 1}
+	}
+	got := settle(t, makeSetup("q", marks, withReservations(a())), 30, a(paused))
+	assert.Equal(t, []string{"a"}, held(got), "it is evicted once it isn't paused any more")
+	got = settle(t, got, 31, a())
+	assert.Equal(t, []string{"(a: QueueStopped)"}, held(got))
 }
 
 func TestEvictions(t *testing.T) {

@@ -1,11 +1,16 @@
 package admission
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 )
 
@@ -66,7 +71,7 @@ func (k *known) holds(r *v1alpha1.FluxReservation, setup string) bool {
 	case !k.cohort.decidesFor(r.Namespace):
 		return !k.isGoneWithNamespace(r)
 	case job == nil:
-		return k.hasLeftCluster(r, setup)
+		return k.isUnseen(r) || k.hasLeftCluster(r, setup)
 	case job.Status.Attempts < r.Attempt:
 		return true // the job hasn't accepted it yet
 	case job.Status.Attempts > r.Attempt:
@@ -83,27 +88,65 @@ func (k *known) isGoneWithNamespace(r *v1alpha1.FluxReservation) bool {
 	return k.cohort.mine && !exists && k.view.Now.Sub(r.Time.Time) > leftoverDelay
 }
 
+// isUnseen reports whether the job of a reservation may be missing only in the cache: after a restart, the view of the jobs may lag behind
+// that of the setups. A job is older than its reservation.
+func (k *known) isUnseen(r *v1alpha1.FluxReservation) bool {
+	return k.view.Now.Sub(r.Time.Time) < unseenDelay
+}
+
 // left has the MiniClusters that FluxJobs may have left.
 type left struct {
-	controllers map[types.UID]bool              // the FluxJobs that have MiniClusters
-	orphans     map[types.NamespacedName]string // the queues of those that run without a controller
+	controlled map[ownerID]bool                               // by the FluxJobs that have MiniClusters
+	orphans    map[types.NamespacedName]*v1alpha1.MiniCluster // those that run without a controller
+	running    map[types.NamespacedName]bool                  // those that run, whoever controls them
+}
+
+// ownerID is the FluxJob that a MiniCluster names as its owner. Owners are in the same namespace: any user can write an owner reference.
+type ownerID struct {
+	namespace string
+	uid       types.UID
 }
 
 // hasLeftCluster reports whether a FluxJob that is gone has left a MiniCluster that still exists. One that was orphaned counts until it has
 // ended: kubectl delete --cascade=orphan removes its owner, and it runs on.
 func (k *known) hasLeftCluster(r *v1alpha1.FluxReservation, setup string) bool {
-	if k.left == nil {
-		k.left = &left{controllers: map[types.UID]bool{}, orphans: map[types.NamespacedName]string{}}
-		for _, cluster := range builder.Watched[*v1alpha1.MiniCluster](k.view) {
-			switch ref := metav1.GetControllerOfNoCopy(cluster); {
-			case ref != nil && ref.Kind == "FluxJob":
-				k.left.controllers[ref.UID] = true
-			case ref == nil && !needs.IsOver(cluster):
-				k.left.orphans[types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}] = cluster.Labels[LabelQueue]
-			}
+	return k.findLeft().controlled[ownerID{r.Namespace, r.UID}] || k.orphan(r, setup) != nil
+}
+
+// orphan returns the MiniCluster without a controller that has the share of a reservation, nil if there is none.
+func (k *known) orphan(r *v1alpha1.FluxReservation, setup string) *v1alpha1.MiniCluster {
+	cluster := k.findLeft().orphans[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}]
+	if cluster == nil || cluster.Labels[LabelQueue] != setup {
+		return nil
+	}
+	return cluster
+}
+
+// findLeft finds the MiniClusters that FluxJobs may have left.
+func (k *known) findLeft() *left {
+	if k.left != nil {
+		return k.left
+	}
+	k.left = &left{
+		controlled: map[ownerID]bool{}, orphans: map[types.NamespacedName]*v1alpha1.MiniCluster{}, running: map[types.NamespacedName]bool{},
+	}
+	for _, cluster := range builder.Watched[*v1alpha1.MiniCluster](k.view) {
+		if cluster.DeletionTimestamp == nil && !cluster.Spec.Suspend && !needs.IsOver(cluster) {
+			k.left.running[client.ObjectKeyFromObject(cluster)] = true
+		}
+		switch ref := metav1.GetControllerOfNoCopy(cluster); {
+		case ref != nil && isFluxJob(ref):
+			k.left.controlled[ownerID{cluster.Namespace, ref.UID}] = true
+		case ref == nil && !needs.IsOver(cluster):
+			k.left.orphans[client.ObjectKeyFromObject(cluster)] = cluster
 		}
 	}
-	return k.left.controllers[r.UID] || k.left.orphans[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}] == setup
+	return k.left
+}
+
+func isFluxJob(ref *metav1.OwnerReference) bool {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	return err == nil && gv.Group == v1alpha1.GroupVersion.Group && ref.Kind == "FluxJob"
 }
 
 // isTerminating reports whether a reservation's holder was evicted, is being deleted, is suspended, or has ended.
@@ -114,6 +157,30 @@ func (k *known) isTerminating(r *v1alpha1.FluxReservation) bool {
 	}
 	return r.Evicted != nil || job.DeletionTimestamp != nil || job.Status.CompletionTime != nil || job.Spec.Suspend ||
 		(job.Status.Admission != nil && job.Status.Admission.Evicted != nil)
+}
+
+// stays reports whether a reservation's holder gives nothing back until a user does something: it is paused; or it was deleted, and its
+// MiniCluster runs on, as an orphan or because of a finalizer of the job.
+func (k *known) stays(r *v1alpha1.FluxReservation, setup string) bool {
+	job := k.jobs[r.UID]
+	switch {
+	case !k.cohort.decidesFor(r.Namespace):
+		return false
+	case job == nil:
+		orphan := k.orphan(r, setup)
+		return orphan != nil && orphan.DeletionTimestamp == nil
+	case job.DeletionTimestamp == nil:
+		return isPaused(job)
+	case job.Status.Admission == nil || slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents):
+		return false
+	default:
+		return k.findLeft().running[client.ObjectKeyFromObject(job)]
+	}
+}
+
+// isPaused reports whether a user has stopped all passes over a job. A job that is being deleted isn't paused.
+func isPaused(job *v1alpha1.FluxJob) bool {
+	return wellknown.IsPaused(job.Annotations) && job.DeletionTimestamp == nil
 }
 
 // returnsToQueue reports whether the holder of a reservation was evicted and returns to its position in the queue once its pods are gone. A

@@ -25,7 +25,7 @@ func queuesOfJob(old, job *v1alpha1.FluxJob) (all bool, names []types.Namespaced
 
 // sameForQueue reports whether a change of a job means nothing to its queue: its position, its conditions.
 func sameForQueue(a, b *v1alpha1.FluxJob) bool {
-	return a.Generation == b.Generation && needs.Kueue(a) == needs.Kueue(b) &&
+	return a.Generation == b.Generation && needs.Kueue(a) == needs.Kueue(b) && isPaused(a) == isPaused(b) &&
 		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
 		a.Status.Attempts == b.Status.Attempts && (a.Status.CompletionTime == nil) == (b.Status.CompletionTime == nil) &&
 		a.Status.RequeueTime.Equal(b.Status.RequeueTime) && sameAdmission(a.Status.Admission, b.Status.Admission)
@@ -49,9 +49,9 @@ func queuesOf(job *v1alpha1.FluxJob) []string {
 	return queues
 }
 
-// queueOfCluster returns the queue of a MiniCluster that is gone.
+// queueOfCluster returns the queue of a MiniCluster that is gone, or begins to terminate.
 func queueOfCluster(before, after *v1alpha1.MiniCluster) (all bool, names []types.NamespacedName) {
-	if after != nil {
+	if before == nil || after != nil && (before.DeletionTimestamp != nil || after.DeletionTimestamp == nil) {
 		return false, nil
 	}
 	return false, owners(before.GetLabels()[LabelQueue])

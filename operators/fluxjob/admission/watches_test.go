@@ -19,6 +19,8 @@ func TestWhichSetupsAChangeConcerns(t *testing.T) {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}}
 	}
 	cluster := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{LabelQueue: "q"}}}
+	leaving := cluster.DeepCopy()
+	leaving.DeletionTimestamp = new(at(1))
 	q, none, all := queues("q"), woken{}, woken{all: true}
 	tests := map[string]struct {
 		which         func(before, after client.Object) woken
@@ -40,8 +42,11 @@ func TestWhichSetupsAChangeConcerns(t *testing.T) {
 		"running":          {of(queuesOfJob), makeJob("a", 1, holding), makeJob("a", 1, holding, func(j *v1alpha1.FluxJob) { j.Status.State = v1alpha1.FluxJobRunning }), none},
 		"being deleted":    {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.DeletionTimestamp = new(at(1)) }), q},
 		"replaced":         {of(queuesOfJob), makeJob("a", 1), changed(func(j *v1alpha1.FluxJob) { j.UID = "other" }), q},
+		"paused":           {of(queuesOfJob), makeJob("a", 1), makeJob("a", 1, paused), q},
 		"a new cluster":    {of(queueOfCluster), nil, cluster, none},
 		"a cluster":        {of(queueOfCluster), cluster, cluster, none},
+		"deleted":          {of(queueOfCluster), cluster, leaving, q},
+		"still terminates": {of(queueOfCluster), leaving, leaving, none},
 		"a cluster gone":   {of(queueOfCluster), cluster, nil, q},
 		"someone's":        {of(queueOfCluster), &v1alpha1.MiniCluster{}, nil, none},
 		"a setup alone":    {of(Manager{}.queuesOfSetup), makeSetup("p"), makeSetup("p", clusters(2)), none},

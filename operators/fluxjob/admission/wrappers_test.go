@@ -17,6 +17,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -81,6 +82,10 @@ func inQueue(name string) func(*v1alpha1.FluxJob) {
 
 func ofPriority(n int32) func(*v1alpha1.FluxJob) {
 	return func(j *v1alpha1.FluxJob) { j.Spec.Priority = &n }
+}
+
+func paused(job *v1alpha1.FluxJob) {
+	job.Annotations = map[string]string{wellknown.AnnotationPaused: "true"}
 }
 
 // holding gives a job what it needs.

@@ -1,6 +1,9 @@
 package needs
 
 import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -17,6 +20,7 @@ type Priorities struct {
 // limit is one of a setup's limits.
 type limit struct {
 	selects func(map[string]string) bool
+	all     bool // it selects all namespaces
 	max     int32
 }
 
@@ -26,26 +30,49 @@ func PrioritiesOf(setup *v1alpha1.FluxSetup) *Priorities {
 	p := &Priorities{normal: setup.Spec.Priority, known: map[string]int32{}}
 	for i := range setup.Spec.PriorityLimits {
 		l := &setup.Spec.PriorityLimits[i]
-		p.limits = append(p.limits, limit{Selects(l.NamespaceSelector), l.Max})
+		p.limits = append(p.limits, limit{Selects(l.NamespaceSelector), l.NamespaceSelector == nil, l.Max})
 	}
 	return p
 }
 
-// Limit returns the highest priority that jobs of a namespace with some labels may have. A namespace that isn't known has no
-// labels.
+// Limit returns the highest priority that jobs of a namespace with the labels of [LabelsOf] may have. For an unknown namespace it is the
+// lowest of the limits that may apply.
 func (p *Priorities) Limit(namespace string, set map[string]string) int32 {
 	if known, ok := p.known[namespace]; ok {
 		return known
 	}
-	most := p.normal
-	for _, l := range p.limits {
-		if l.selects(set) {
-			most = l.max
-			break
-		}
-	}
+	most := p.limitOf(set)
 	p.known[namespace] = most
 	return most
+}
+
+func (p *Priorities) limitOf(set map[string]string) int32 {
+	lowest := int32(math.MaxInt32)
+	for _, l := range p.limits {
+		lowest = min(lowest, l.max)
+		switch {
+		case set == nil && l.all:
+			return lowest
+		case set != nil && l.selects(set):
+			return l.max
+		}
+	}
+	if set == nil {
+		return min(lowest, p.normal)
+	}
+	return p.normal
+}
+
+// LabelsOf returns the labels of a namespace, nil if it is unknown. The labels of a known one are never nil.
+func LabelsOf(ns *corev1.Namespace) map[string]string {
+	switch {
+	case ns == nil:
+		return nil
+	case ns.Labels == nil:
+		return map[string]string{}
+	default:
+		return ns.Labels
+	}
 }
 
 // Of returns a job's priority: its own or that of the setup, and at most the limit of its namespace, whose labels are given.
@@ -57,7 +84,8 @@ func (p *Priorities) Of(job *v1alpha1.FluxJob, set map[string]string) int32 {
 	return min(priority, p.Limit(job.Namespace, set))
 }
 
-// Selects returns a function that reports whether a selector selects a namespace, by its labels. Nil selects all, an invalid one none.
+// Selects returns a function that reports whether a selector selects a namespace, by the labels of [LabelsOf]. Nil selects all, an invalid
+// one none. Only nil selects an unknown namespace: its labels may be any.
 func Selects(selector *metav1.LabelSelector) func(set map[string]string) bool {
 	if selector == nil {
 		return func(map[string]string) bool { return true }
@@ -66,5 +94,5 @@ func Selects(selector *metav1.LabelSelector) func(set map[string]string) bool {
 	if err != nil { // the spec is invalid
 		return func(map[string]string) bool { return false }
 	}
-	return func(set map[string]string) bool { return s.Matches(labels.Set(set)) }
+	return func(set map[string]string) bool { return set != nil && s.Matches(labels.Set(set)) }
 }

@@ -61,6 +61,8 @@ func (rd *round) hold(i int) {
 	h := &rd.Holders[i]
 	rd.now.take(h.Setup, h.Holds)
 	switch {
+	case h.Stays:
+		rd.after.take(h.Setup, h.Holds)
 	case h.Terminating:
 		rd.terminating[i] = true
 	case rd.Setups[h.Setup].Drain:

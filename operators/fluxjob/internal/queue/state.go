@@ -82,6 +82,9 @@ type Holder struct {
 	Holds Amounts
 	// Terminating: the holder was evicted or has ended, and its pods may still use its share.
 	Terminating bool
+	// Stays: the holder keeps its share whatever is decided. It isn't evicted, and doesn't count as Terminating. Its Priority must be the
+	// highest.
+	Stays bool
 	// ReadyBy is when the holder's pods must be ready, or it is evicted. Zero: they are ready, or have no time limit.
 	ReadyBy time.Time
 }
