@@ -29,7 +29,7 @@ import (
 
 const (
 	pollEvery = 20 * time.Millisecond
-	patience  = time.Minute
+	patience  = 10 * time.Minute
 )
 
 // helperEnv makes this test binary a program that starts a cluster and then hangs, to be killed.

@@ -77,7 +77,7 @@ func startCluster() (*cluster, error) {
 	}
 	// A CRD without any condition yet is an error of "kubectl wait --for=condition".
 	for _, served := range []string{"jsonpath={.status.conditions[0].type}", "condition=Established"} {
-		if out, err := c.kubectl("", "wait", "--for="+served, "crd", "--all", "--timeout=60s"); err != nil {
+		if out, err := c.kubectl("", "wait", "--for="+served, "crd", "--all", "--timeout=5m"); err != nil {
 			return c, fmt.Errorf("%w\n%s", err, out)
 		}
 	}
@@ -90,7 +90,8 @@ func startCluster() (*cluster, error) {
 		return c, err
 	}
 	c.manager = exec.Command(binary("ARMATURE_BIN", "armature"), "manager", "--kubeconfig", c.kubeconfig,
-		"--metrics-bind-address=0", "--health-probe-bind-address=0")
+		"--metrics-bind-address=0", "--health-probe-bind-address=0",
+		"--leader-elect-lease-duration=120s", "--leader-elect-renew-deadline=90s")
 	c.manager.Stdout, c.manager.Stderr = log, log
 	return c, c.manager.Start()
 }

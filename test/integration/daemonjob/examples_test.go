@@ -41,7 +41,7 @@ func TestExampleRunsOnEveryNodeButTheExcluded(t *testing.T) {
 	lines := strings.Split(out, "\n")
 	assert.Equal(t, []string{"NAME", "STATUS", "DESIRED", "ACTIVE", "SUCCEEDED", "FAILED", "AGE"}, strings.Fields(lines[0]))
 	assert.Equal(t, []string{"daemonjob-example", "Succeed", "52", "0", "52", "0"}, strings.Fields(lines[1])[:6])
-	out, err = p.Kubectl("wait", "--for=condition=Succeeded", "--timeout=5s", "daemonjob/daemonjob-example")
+	out, err = p.Kubectl("wait", "--for=condition=Succeeded", "--timeout=5m", "daemonjob/daemonjob-example")
 	require.NoError(t, err, out)
 }
 

@@ -111,7 +111,7 @@ func TestTheEndAndAfter(t *testing.T) {
 	p.submit("kept", "true")
 	p.waitState("kept", v1alpha1.FluxJobSucceeded)
 	assert.Equal(t, []string{"kept"}, p.miniClusters())
-	out, err := p.Kubectl("wait", "--for=condition=JobFinished", "fluxjob/kept", "--timeout=10s")
+	out, err := p.Kubectl("wait", "--for=condition=JobFinished", "fluxjob/kept", "--timeout=5m")
 	require.NoError(t, err, out)
 
 	p.submit("cleaned", "true", func(j *v1alpha1.FluxJob) { j.Spec.CleanupPolicy = v1alpha1.CleanupMiniCluster })
