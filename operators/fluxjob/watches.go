@@ -22,8 +22,8 @@ func queues(job *v1alpha1.FluxJob) []string {
 	return names
 }
 
-// jobOfPod returns the name of the job that a pod names by its label. The label is the operator's: a template's labels and annotations don't
-// replace it.
+// jobOfPod returns the name of the job that a pod names by its label. The label is the operator's: a template's labels and annotations
+// don't replace it.
 func jobOfPod(pod *corev1.Pod) []string {
 	if name := pod.Labels[LabelFluxJob]; name != "" {
 		return []string{name}

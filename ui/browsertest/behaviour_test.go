@@ -221,7 +221,7 @@ func TestNoLoginByAnothersLink(t *testing.T) {
 	p.open(s.URL + "/#token=mallory")
 	p.sees("5 objects")
 	for _, r := range s.Requests() {
-		if r.Method == "POST" {
+		if r.Method == http.MethodPost {
 			t.Errorf("the page sent %v", r)
 		}
 	}

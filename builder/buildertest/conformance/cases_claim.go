@@ -8,17 +8,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func (s *session) deployment(name string, replicas int32) *appsv1.Deployment {
-	template, selector := s.template(name)
-	return &appsv1.Deployment{ObjectMeta: meta(name), Spec: appsv1.DeploymentSpec{
+// deployment returns the Deployment web.
+func (s *session) deployment(replicas int32) *appsv1.Deployment {
+	template, selector := s.template("web")
+	return &appsv1.Deployment{ObjectMeta: meta("web"), Spec: appsv1.DeploymentSpec{
 		Replicas: &replicas, Selector: selector, Template: template,
 	}}
 }
 
-func (s *session) statefulSet(name string, replicas int32) *appsv1.StatefulSet {
-	template, selector := s.template(name)
-	return &appsv1.StatefulSet{ObjectMeta: meta(name), Spec: appsv1.StatefulSetSpec{
-		Replicas: &replicas, Selector: selector, Template: template, ServiceName: name,
+// statefulSet returns the StatefulSet db.
+func (s *session) statefulSet(replicas int32) *appsv1.StatefulSet {
+	template, selector := s.template("db")
+	return &appsv1.StatefulSet{ObjectMeta: meta("db"), Spec: appsv1.StatefulSetSpec{
+		Replicas: &replicas, Selector: selector, Template: template, ServiceName: "db",
 	}}
 }
 
@@ -60,20 +62,20 @@ func (s *session) replicaSet() *appsv1.ReplicaSet {
 
 // workloadAdoption deletes workloads without their dependents. Their successors adopt them.
 func workloadAdoption(s *session) {
-	set := s.given(s.statefulSet("db", 2)).(*appsv1.StatefulSet)
+	set := s.given(s.statefulSet(2)).(*appsv1.StatefulSet)
 	awaits(s, "two pods", set, isUpdated)
 	first := s.pod("db-0")
 	s.orphans("orphan the pods of a StatefulSet", set)
-	set = s.given(s.statefulSet("db", 2)).(*appsv1.StatefulSet)
+	set = s.given(s.statefulSet(2)).(*appsv1.StatefulSet)
 	s.showStatefulSet("they have a new one", awaits(s, "two pods", set, isUpdated))
 	s.note("it is the same pod", s.pod("db-0").UID == first.UID && metav1.IsControlledBy(s.pod("db-0"), set))
 	s.delete("delete the StatefulSet", set)
 
-	d := s.given(s.deployment("web", 2)).(*appsv1.Deployment)
+	d := s.given(s.deployment(2)).(*appsv1.Deployment)
 	awaits(s, "two pods", d, isAvailable)
 	before := s.replicaSet()
 	s.orphans("orphan the ReplicaSet of a Deployment", d)
-	d = s.given(s.deployment("web", 2)).(*appsv1.Deployment)
+	d = s.given(s.deployment(2)).(*appsv1.Deployment)
 	s.showDeployment("it has a new one", awaits(s, "two pods", d, isAvailable))
 	s.note("it is the same ReplicaSet", s.replicaSet().UID == before.UID && metav1.IsControlledBy(s.replicaSet(), d))
 	s.delete("delete the Deployment", d)
@@ -85,7 +87,7 @@ func workloadNames(s *session) {
 		Containers: []corev1.Container{s.runs("db-1", -1)}, TerminationGracePeriodSeconds: new(int64(1)),
 	}}
 	taken := s.given(pod).(*corev1.Pod)
-	set := s.given(s.statefulSet("db", 3)).(*appsv1.StatefulSet)
+	set := s.given(s.statefulSet(3)).(*appsv1.StatefulSet)
 	set = awaits(s, "the first pod", set, func(o *appsv1.StatefulSet) bool { return o.Status.AvailableReplicas == 1 })
 	s.rest()
 	s.showStatefulSet("another pod has the name of the second one", set)
@@ -94,7 +96,7 @@ func workloadNames(s *session) {
 	s.note("the other pod stays", metav1.GetControllerOf(s.pod(taken.Name)) == nil)
 	s.delete("delete the StatefulSet", set)
 
-	d := s.given(s.deployment("web", 1)).(*appsv1.Deployment)
+	d := s.given(s.deployment(1)).(*appsv1.Deployment)
 	awaits(s, "a pod", d, isAvailable)
 	before := s.replicaSet()
 	s.delete("delete the Deployment", d)
@@ -103,7 +105,7 @@ func workloadNames(s *session) {
 	other := s.given(&appsv1.ReplicaSet{ObjectMeta: meta(before.Name), Spec: appsv1.ReplicaSetSpec{
 		Replicas: new(int32), Selector: selector, Template: template,
 	}})
-	d = s.given(s.deployment("web", 1)).(*appsv1.Deployment)
+	d = s.given(s.deployment(1)).(*appsv1.Deployment)
 	d = awaits(s, "a pod", d, isAvailable)
 	s.note("collisions", ptr.Deref(d.Status.CollisionCount, 0))
 	s.note("the other ReplicaSet stays", s.exists(other))

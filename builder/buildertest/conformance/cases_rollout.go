@@ -8,7 +8,7 @@ import (
 
 // statefulSetForcedRollback repairs the template of a StatefulSet whose pod is broken.
 func statefulSetForcedRollback(s *session) {
-	set := s.given(s.statefulSet("db", 2)).(*appsv1.StatefulSet)
+	set := s.given(s.statefulSet(2)).(*appsv1.StatefulSet)
 	awaits(s, "two pods", set, isUpdated)
 	s.change(set, onMissing(1))
 	awaits(s, "a broken pod", set, func(o *appsv1.StatefulSet) bool {
@@ -30,7 +30,7 @@ func onMissing(n int) string {
 
 // deploymentRollOver changes the template in the middle of a roll-out.
 func deploymentRollOver(s *session) {
-	d := s.given(s.deployment("web", 4)).(*appsv1.Deployment)
+	d := s.given(s.deployment(4)).(*appsv1.Deployment)
 	s.showDeployment("ready", awaits(s, "four pods", d, isAvailable))
 	broken := func(o *appsv1.Deployment) bool {
 		return o.Status.ObservedGeneration == o.Generation && o.Status.UpdatedReplicas == 2 && o.Status.AvailableReplicas == 3 &&
@@ -50,7 +50,7 @@ func deploymentRollOver(s *session) {
 
 // deploymentPaused changes the template and the size of a paused Deployment.
 func deploymentPaused(s *session) {
-	d := s.given(s.deployment("web", 1)).(*appsv1.Deployment)
+	d := s.given(s.deployment(1)).(*appsv1.Deployment)
 	awaits(s, "a pod", d, isAvailable)
 	s.change(d, `{"spec":{"paused":true,"replicas":2,"template":{"metadata":{"annotations":{"a":"b"}}}}}`)
 	available := func(n int32) func(*appsv1.Deployment) bool {
