@@ -1,6 +1,7 @@
 package browsertest_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
