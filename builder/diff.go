@@ -62,11 +62,12 @@ func (r *reconciler[T]) diff(ctx context.Context, key types.NamespacedName) (Res
 	}
 	var plan Plan[T]
 	view, planErr := r.observe(ctx, p.pass, owner, nil)
+	ends := owner.GetDeletionTimestamp() != nil && (planErr == nil || isOnlyForPlan(planErr))
 	if planErr = publicError(planErr); planErr == nil {
 		plan, planErr = r.makePlan(ctx, owner, view.WithContext(ctx))
 	}
-	// As in Reconcile: the end of an owner needs none of the author's functions.
-	if planErr != nil && (owner.GetDeletionTimestamp() == nil || !errors.Is(planErr, ErrMisuse)) {
+	// As in Reconcile: the end of an owner needs neither a plan nor what only a plan reads.
+	if planErr != nil && !ends {
 		return Result{}, planErr
 	}
 	p.instructions = plan.instructions()

@@ -248,7 +248,8 @@ func (r *reconciler[T]) quarantine(ctx context.Context, owner T, hold *inflight.
 		return reconcile.Result{RequeueAfter: after}, nil
 	}
 	log.FromContext(ctx).Info("postponed", "reason", hold.Error())
-	return r.next(ctx, after, r.reportUnplanned(ctx, owner, Result{}, hold))
+	again, err := r.reportUnplanned(ctx, owner, Result{}, hold)
+	return r.next(ctx, sooner(after, again), err)
 }
 
 // observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
@@ -324,15 +325,19 @@ func (r *reconciler[T]) endUnobserved(ctx context.Context, p *pass, owner T, err
 	case ctx.Err() != nil: // the manager stops
 		return reconcile.Result{}, ctx.Err()
 	}
-	return r.next(ctx, 0, errors.Join(err, r.reportUnplanned(ctx, owner, p.finish(err), err)))
+	again, reportErr := r.reportUnplanned(ctx, owner, p.finish(err), err)
+	return r.next(ctx, again, errors.Join(err, reportErr))
 }
 
 // reportUnplanned reports on an owner why its pass has no plan. In a roll-out of a new build the owner keeps its place, and its turn halts
-// the roll-out when it has taken too long.
-func (r *reconciler[T]) reportUnplanned(ctx context.Context, owner T, res Result, why error) (err error) {
+// the roll-out when it has taken too long. It returns when the owner asks for its turn again, 0 for never.
+func (r *reconciler[T]) reportUnplanned(ctx context.Context, owner T, res Result, why error) (again time.Duration, err error) {
 	if r.turns != nil {
 		if res.turn, err = r.turns.Unplanned(ctx, owner); err != nil {
-			return err
+			return 0, err
+		}
+		if res.turn != nil && res.turn.AsksAgain {
+			again = unplannedPoll
 		}
 	}
 	r.engine.emitResult(owner, "", res, why)
@@ -341,7 +346,7 @@ func (r *reconciler[T]) reportUnplanned(ctx context.Context, owner T, res Result
 	if err == nil && res.turn != nil {
 		r.emitTurn(owner, res.turn)
 	}
-	return err
+	return again, err
 }
 
 // learnByName drops the children that are read by name and that the pass may have changed. If a plan must read them again, another pass

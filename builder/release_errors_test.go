@@ -229,3 +229,70 @@ func TestACanaryWithoutAPlanKeepsTheLimit(t *testing.T) {
 	require.ErrorIs(t, f.errorOf("b"), builder.ErrMisuse)
 	assert.Equal(t, "Released RolloutHalted", f.marks())
 }
+
+// Two canaries that an earlier roll-out left in their turns, with a higher limit, don't wait for each other.
+func TestCanariesWithoutAPlanDontWaitForEachOther(t *testing.T) {
+	f := newFleet(t, "canary:a", "canary:b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	p.limit = "2"
+	f.starts(p)
+	f.round()
+	f.round()
+	require.Equal(t, "Releasing Releasing", f.marks())
+	q := two
+	q.build, q.limit = "3333333333", "1"
+	q.more = func(*v1alpha1.JobFlow, *builder.Plan[*v1alpha1.JobFlow]) { panic("no plan") }
+	f.starts(q)
+	for range 2 {
+		for _, name := range []string{"a", "b"} {
+			_, _ = f.Reconcile(t.Context(), reconcile.Request{NamespacedName: key(name)})
+		}
+	}
+	assert.Contains(t, f.marks(), "RolloutHalted")
+}
+
+// A canary whose view can't be made asks again for its turn, as one whose plan panics does.
+func TestACanaryWithoutAViewAsksAgain(t *testing.T) {
+	f := newFleet(t, "canary:a", "canary:b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	p := two
+	p.byName, p.unnamed = true, true
+	f.starts(p)
+	require.ErrorIs(t, f.errorOf("a"), builder.ErrMisuse)
+	assert.Equal(t, time.Minute, f.pass("canary:b"))
+}
+
+// Nor does a ConfigMap of the same phase that can't be created hide the change of a Deployment.
+func TestAFailedCreateHidesNoDisruptionInItsPhase(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	phased := func(flow *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow]) {
+		plan.Rollout.Phases = []string{"only"}
+		plan.Children = []builder.Child{builder.Want(plan.Children[0].Object(), builder.InPhase("only"))}
+	}
+	p, q := one, two
+	p.more = phased
+	q.more = func(flow *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow]) {
+		phased(flow, plan)
+		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: flow.Name + "-extra"}}
+		plan.Children = append(plan.Children, builder.Want(config, builder.InPhase("only")))
+	}
+	f.starts(p)
+	f.round()
+	f.becomesReady("a", "b")
+	for range 3 {
+		f.round()
+	}
+	require.Equal(t, turns.Complete, f.record().State)
+	f.now = f.now.Add(time.Hour)
+	f.starts(q)
+	f.operator.Fail(buildertest.Fault{
+		Verb: buildertest.VerbCreate, Kind: schema.GroupKind{Kind: "ConfigMap"}, Error: buildertest.QuotaExceeded,
+	})
+	for _, name := range []string{"a", "b"} {
+		_, _ = f.Reconcile(t.Context(), reconcile.Request{NamespacedName: key(name)})
+	}
+	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+}

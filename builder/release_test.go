@@ -47,6 +47,7 @@ type program struct {
 	deletes      bool // the plan deletes its ConfigMaps
 	keeps        bool // the former state, for an undo
 	byName       bool // the ConfigMap is read by name
+	unnamed      bool // the function of its name panics
 	external     func() error
 }
 
@@ -84,7 +85,12 @@ func (f *fleet) starts(p program) {
 func operatorOf(p program, c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
 	var configs []builder.OwnsOption
 	if p.byName {
-		configs = append(configs, builder.ByName(func(*v1alpha1.JobFlow) []string { return []string{"config"} }))
+		configs = append(configs, builder.ByName(func(*v1alpha1.JobFlow) []string {
+			if p.unnamed {
+				panic("no name")
+			}
+			return []string{"config"}
+		}))
 	}
 	op := builder.NewOperator[*v1alpha1.JobFlow](nil, "flow").Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}, configs...).
 		Owns(&corev1.ReplicationController{}).Owns(&corev1.Secret{}).Owns(&batchv1.Job{}).

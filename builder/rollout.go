@@ -49,6 +49,9 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 	}
 	_, freeErr := p.applyTogether(ctx, free)
 	if err != nil || errors.Is(freeErr, ErrMisuse) {
+		if p.forecast != nil {
+			p.forecast.unknown = true // nothing shows what the phases change
+		}
 		return false, errors.Join(freeErr, err)
 	}
 	plan.Blocked, plan.ShowAll = freeErr, p.forecast != nil
@@ -314,8 +317,8 @@ func (c *phasedChildren) Apply(ctx context.Context, comparisons []phases.Compari
 	}
 	var err error
 	for _, writes := range [][]*apply.Write{configuration, others} {
-		if err == nil {
-			err = p.write(ctx, writes)
+		if err == nil || p.forecast != nil { // a create that fails hides no change
+			err = errors.Join(err, p.write(ctx, writes))
 		}
 	}
 	var outcome phases.Outcome

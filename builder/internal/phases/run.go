@@ -49,7 +49,7 @@ func Run(ctx context.Context, plan Plan, host Host, cluster Cluster) (Result, er
 	switch {
 	case p.last != nil && p.target.State() == rollout.RolledBack:
 		err = p.rollBack(ctx)
-	case plan.ShowAll:
+	case plan.ShowAll && p.target.State() != rollout.Progressing: // otherwise this roll-out has begun before, and goes on
 		_, err = p.applyUnordered(ctx)
 	default:
 		err = p.advance(ctx)

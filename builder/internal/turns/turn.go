@@ -114,14 +114,19 @@ func (t *Turns) Unplanned(ctx context.Context, owner client.Object) (*Turn, erro
 	if isCurrent && mark.IsInTurn() {
 		return &Turn{Mark: mark}, nil
 	}
-	_, granted, err := t.askWithoutPlan(ctx, owner)
+	goesFirst, granted, err := t.askWithoutPlan(ctx, owner)
 	switch {
 	case err != nil:
 		return nil, err
 	case granted:
 		return &Turn{Mark: t.beginsNow()}, nil
 	case isCurrent && mark.IsWaiting():
-		return &Turn{Mark: mark}, nil
+		return &Turn{Mark: mark, AsksAgain: goesFirst}, nil
+	case goesFirst:
+		if mark.IsWaiting() {
+			mark = Mark{}
+		}
+		return &Turn{Mark: mark, AsksAgain: true}, nil
 	default:
 		return nil, nil
 	}

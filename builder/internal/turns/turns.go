@@ -277,6 +277,7 @@ func (t *Turns) askWithoutPlan(ctx context.Context, owner client.Object) (goesFi
 	if t.isPassed(key) {
 		return false, false, nil
 	}
+	delete(t.inTurn, key) // of an earlier roll-out: the owner itself needs the turn
 	return true, t.grant(key, c), nil
 }
 
