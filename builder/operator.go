@@ -136,7 +136,7 @@ func (o *Operator[T]) WithOptions(options controller.Options) *Operator[T] {
 }
 
 // Complete adds the operator to its manager, before the manager starts. It returns all errors of the description, joined, as
-// [ErrMisuse]. If the API server doesn't know the kind of the owners or of the children, meta.IsNoMatchError is true for the error.
+// [ErrMisuse].
 func (o *Operator[T]) Complete() error {
 	if err := o.add(); err != nil {
 		return fmt.Errorf("operator %s: %w", o.name, err)
@@ -165,10 +165,9 @@ func (o *Operator[T]) add() error {
 		options.NewQueue = throttle.NewQueue
 	}
 	ctx := context.Background() // nothing blocks before the manager starts
-	// A process that doesn't lead starts no controller. It must fill the owners' cache, too, to be ready to lead.
-	if _, err := o.mgr.GetCache().GetInformer(ctx, newOwner[T](), cache.BlockUntilSynced(false)); err != nil {
-		return fmt.Errorf("watch the owners: %w", err)
-	}
+	// A process that doesn't lead starts no controller. It must fill the owners' cache, too, to be ready to lead. While the API server
+	// doesn't know the kind, such as in the moment after its CRD is installed, there is none; the controller waits for it and reports it.
+	_, _ = o.mgr.GetCache().GetInformer(ctx, newOwner[T](), cache.BlockUntilSynced(false))
 	if err := o.index(ctx, o.mgr.GetFieldIndexer(), r.watches); err != nil {
 		return err
 	}

@@ -79,5 +79,5 @@ func (p *pass) decide(o *observed) decision {
 func isComplete(spec *v1alpha1.DaemonJobSpec, o *observed) bool {
 	return spec.CompletionPolicy != v1alpha1.CompleteNever &&
 		o.ended() > 0 && len(o.pending)+o.active() == 0 &&
-		(len(o.blocked) == 0 || spec.UnavailableNodes == v1alpha1.UnavailableSkip)
+		(len(o.blocked) == 0 || spec.UnavailableNodes == v1alpha1.UnavailableSkip && !spec.Suspend) // a suspension may have stopped Jobs there
 }

@@ -35,7 +35,7 @@ func Plan(job *v1alpha1.DaemonJob, view builder.View) builder.Plan[*v1alpha1.Dae
 	}
 	status := p.status(o, d)
 	plan := builder.Plan[*v1alpha1.DaemonJob]{
-		Edits: p.suspendOrResume(o), Delete: append(o.stale, p.withdrawnJobs(o)...), Events: p.events(o, d, status),
+		Edits: p.suspendOrResume(o), Delete: append(o.stale, p.withdrawnJobs(o, d)...), Events: p.events(o, d, status),
 		RequeueAfter: lifecycle.Soonest(o.requeueAfter, p.nextTimer(status)),
 	}
 	if d.starts {

@@ -7,7 +7,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
-	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
 // isSuspended reports whether the condition Suspended is True.
@@ -33,15 +32,14 @@ func (p *pass) suspendOrResume(o *observed) []builder.Edit {
 }
 
 // withdrawnJobs returns the running Jobs of a suspended DaemonJob that are in a queue of Kueue, to be deleted. The resume creates them
-// again.
-func (p *pass) withdrawnJobs(o *observed) []client.Object {
-	if !p.job.Spec.Suspend {
+// again, but that of a paused DaemonJob creates none, so its Jobs run to their end.
+func (p *pass) withdrawnJobs(o *observed, d decision) []client.Object {
+	if !p.job.Spec.Suspend || d.paused {
 		return nil
 	}
 	var jobs []client.Object
 	for _, r := range o.running {
-		hasSucceeded := o.pods.Outcome(r.job, v1alpha1.EndOfJobPods).Phase != outcome.Running // it would run again
-		if lifecycle.IsQueued(r.job) && r.job.DeletionTimestamp == nil && !hasSucceeded {
+		if lifecycle.IsQueued(r.job) && r.job.DeletionTimestamp == nil && !o.pods.IsDecided(r.job) {
 			jobs = append(jobs, r.job)
 		}
 	}

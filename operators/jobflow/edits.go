@@ -33,7 +33,7 @@ func (p *pass) editsOfStarted(o *observed) []graph.Problem {
 	var refused []graph.Problem
 	for i := range p.Names {
 		s, job := p.States[i], o.jobs[i]
-		if s != record.Running && !s.HasRun() || s == record.Running && job != nil && p.isWithdrawn(o, job) {
+		if s != record.Running && !s.HasRun() || s == record.Running && job != nil && p.isWithdrawn(o, job, i) {
 			continue
 		}
 		is := record.Digest(p.node(i))
@@ -51,7 +51,7 @@ func (p *pass) editsOfStarted(o *observed) []graph.Problem {
 	for i := p.Size(); i < len(p.States); i++ {
 		n := p.findings[i]
 		switch {
-		case p.States[i] == record.Running && p.isWithdrawn(o, n.job):
+		case p.States[i] == record.Running && p.isWithdrawn(o, n.job, i):
 		case n.job != nil:
 			refused = append(refused, graph.Problem{Node: n.job.Labels[LabelFlow], Err: field.Forbidden(field.NewPath("spec", "flows"),
 				"it was removed after its start: it still counts, as it was started")})

@@ -13,7 +13,6 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
-	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
@@ -86,7 +85,7 @@ func (p *pass) suspendOrResume(o *observed) []builder.Edit {
 func (p *pass) withdrawnJobs(o *observed, d *decision) []client.Object {
 	var jobs []client.Object
 	p.eachActiveJob(o, func(job *batchv1.Job, node int) {
-		if p.isWithdrawn(o, job) && !(d.stopped && p.isFlow(node)) {
+		if p.isWithdrawn(o, job, node) && !(d.stopped && p.isFlow(node)) {
 			jobs = append(jobs, job)
 		}
 	})
@@ -94,10 +93,11 @@ func (p *pass) withdrawnJobs(o *observed, d *decision) []client.Object {
 }
 
 // isWithdrawn reports whether the suspension of the flow deletes an active Job, because the Job is in a queue of Kueue. The resume creates
-// the Job again, as the spec then has it, but not that of a removed node. A Job whose pods have succeeded stays: it would run again.
-func (p *pass) isWithdrawn(o *observed, job *batchv1.Job) bool {
-	return p.spec.Suspend && lifecycle.IsQueued(job) && job.DeletionTimestamp == nil &&
-		o.pods.Outcome(job, v1alpha1.EndOfJobPods).Phase == outcome.Running
+// the Job again, as the spec then has it, but not that of a removed node. After a failure with failFast, nothing would create it, so it
+// runs to its end.
+func (p *pass) isWithdrawn(o *observed, job *batchv1.Job, node int) bool {
+	return p.spec.Suspend && lifecycle.IsQueued(job) && job.DeletionTimestamp == nil && !o.pods.IsDecided(job) &&
+		!(p.spec.FailFast && p.failure >= 0 && p.isFlow(node))
 }
 
 // isSuspended reports whether a running node's Job is suspended; with forEach, whether the Jobs of all running items are, or the suspension

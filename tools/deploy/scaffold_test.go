@@ -36,7 +36,9 @@ func TestChartOfAProject(t *testing.T) {
 	}
 	all, args := render()
 	assert.Len(t, all, 5, "%v", keys(all))
-	assert.Equal(t, []any{"--leader-elect", "--undo=false", "--rollout-max-owners=unlimited", "--record-bytes=0"}, args)
+	assert.Equal(t, []any{
+		"--leader-elect", "--undo=false", "--rollout-max-owners=unlimited", "--record-bytes=0", "--state-dir=/var/lib/backup",
+	}, args)
 
 	// A child of the project has the labels name and instance, too.
 	selector := map[string]any{
@@ -54,7 +56,10 @@ func TestChartOfAProject(t *testing.T) {
 	assert.EqualValues(t, 2, at(all["Deployment system/backup"], "spec", "replicas"))
 
 	all, args = render("undo=true", `rolloutMaxOwners="10%"`, "recordBytes=8388608", `watchNamespaces=["a","b"]`)
-	assert.Equal(t, []any{"--leader-elect", "--undo=true", "--rollout-max-owners=10%", "--record-bytes=8388608", "--watch-namespaces=a,b"}, args)
+	assert.Equal(t, []any{
+		"--leader-elect", "--undo=true", "--rollout-max-owners=10%", "--record-bytes=8388608", "--state-dir=/var/lib/backup",
+		"--watch-namespaces=a,b",
+	}, args)
 	assert.Subset(t, keys(all), []string{"Role system/backup-rollout", "ClusterRole /backup-undo"})
 
 	_, args = render("rolloutMaxOwners=1")

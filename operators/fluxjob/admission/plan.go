@@ -68,9 +68,10 @@ func (c *cohort) requeueAfter(d *decision, now time.Time) time.Duration {
 	}
 	for i := range c.reservations[c.self] {
 		r := &c.reservations[c.self][i]
+		job := c.known.jobs[r.UID]
 		switch {
-		case c.known.jobs[r.UID] != nil || !c.decidesFor(r.Namespace):
-		case c.known.isUnseen(r):
+		case !c.decidesFor(r.Namespace), job != nil && (job.DeletionTimestamp == nil || c.known.orphan(r, c.setups[c.self].Name) == nil):
+		case job == nil && c.known.isUnseen(r):
 			after = lifecycle.Soonest(after, max(r.Time.Add(unseenDelay).Sub(now), lifecycle.Soon))
 		default:
 			after = lifecycle.Soonest(after, leftoverDelay)

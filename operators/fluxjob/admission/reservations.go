@@ -77,7 +77,8 @@ func (k *known) holds(r *v1alpha1.FluxReservation, setup string) bool {
 	case job.Status.Attempts > r.Attempt:
 		return false
 	default:
-		return job.Status.Admission != nil && job.Status.Admission.Queue == setup
+		a := job.Status.Admission // of a job that is being deleted, nil while its orphaned MiniCluster has no pods
+		return a != nil && a.Queue == setup || job.DeletionTimestamp != nil && k.orphan(r, setup) != nil
 	}
 }
 
@@ -171,7 +172,7 @@ func (k *known) stays(r *v1alpha1.FluxReservation, setup string) bool {
 		return orphan != nil && orphan.DeletionTimestamp == nil
 	case job.DeletionTimestamp == nil:
 		return isPaused(job)
-	case job.Status.Admission == nil || slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents):
+	case job.Status.Admission == nil && k.orphan(r, setup) == nil || slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents):
 		return false
 	default:
 		return k.findLeft().running[client.ObjectKeyFromObject(job)]

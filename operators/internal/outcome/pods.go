@@ -80,6 +80,17 @@ func (b ByJob) Outcome(job *batchv1.Job, endOfJob v1alpha1.EndOfJob) Outcome {
 	return o
 }
 
+// IsDecided reports whether a Job that is deleted now would have ended by itself, without another pod: to create it again would repeat its
+// work, or forget its failure. The Job controller may still have to say so, after it has counted the pods, or until the last one has ended.
+func (b ByJob) IsDecided(job *batchv1.Job) bool {
+	if Condition(job, batchv1.JobSuccessCriteriaMet) != nil || Condition(job, batchv1.JobFailureTarget) != nil ||
+		b.Outcome(job, v1alpha1.EndOfJobPods).Phase != Running {
+		return true
+	}
+	// What pods that have all ended mean for the Job may depend on its policies. If it isn't the end, another pod follows.
+	return !ptr.Deref(job.Spec.Suspend, false) && b.Unended(job) == nil && FirstSucceeded(b[job.UID]) != nil
+}
+
 // Unended returns the first of a Job's pods that hasn't ended, or nil.
 func (b ByJob) Unended(job *batchv1.Job) *corev1.Pod {
 	for _, pod := range b[job.UID] {

@@ -93,7 +93,6 @@ func TestBroken(t *testing.T) {
 		{"jf/going", "", "Deleting", "Pod", "JobFlow Pod", "remains until the controllers of these finalizers remove them: example.com/hold"},
 		{"deploy/none", "", "NoReplicas", "Deployment", "Deployment", "it is scaled to 0"},
 		{"job/asleep", "", "Suspended", "Job", "Job", "it is suspended"},
-		{"job/kueue", "", "Queued", "Job", "Job", "it waits in Kueue's queue team-a"},
 		{"rj/replica", "", "NoNodeMatches", "Pod", "ReplicaJob Pod", "its nodeSelector disk=ssd matches none"},
 	}
 	for _, want := range answers {
@@ -120,6 +119,12 @@ func TestBroken(t *testing.T) {
 			assert.Zero(t, code)
 			assert.Empty(t, found.Reason)
 		}
+	})
+	t.Run("in Kueue's queue", func(t *testing.T) {
+		found, code := explain(t, p.Namespace, "job/kueue", func(f finding) bool { return f.Reason == "Queued" })
+		assert.Equal(t, "Waiting", found.Phase, "%+v", found)
+		assert.Zero(t, code)
+		assert.Contains(t, found.Message, "it waits in Kueue's queue team-a")
 	})
 	t.Run("in line", func(t *testing.T) {
 		found, code := explain(t, p.Namespace, "fj/queue-full", func(f finding) bool { return f.Reason == "WaitingForQuota" })

@@ -1,6 +1,8 @@
 package replicajob
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,7 +55,10 @@ func TestGangByKubernetes(t *testing.T) {
 	for _, pod := range p.podList("too-large") {
 		assert.Empty(t, pod.Spec.NodeName, "all or none")
 	}
-	assert.Len(t, counted.seen("/podgroups"), 3, "each was made once, and the first deleted")
+	requests := slices.DeleteFunc(counted.seen("/podgroups"), func(request string) bool {
+		return strings.HasPrefix(request, "PATCH ") // minCount follows the pods that end
+	})
+	assert.Len(t, requests, 3, "each was made once, and the first deleted")
 	p.MustKubectl("scale", "replicajob/too-large", "--replicas=1")
 	p.Eventually("it follows the replicas", func() bool {
 		p.group("too-large", group)

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"slices"
 	"strings"
+
+	"github.com/armature-dev/armature/events"
 )
 
 // subject is the object that a rule checks, with its parent and the facts.
@@ -60,8 +62,8 @@ func (f *Facts) find(o, parent *Object, siblings []*Object) *Finding {
 	}
 	found := f.worst(o)
 	if found != nil && !found.Wrong() {
-		if own := s.evaluate(after()); own != nil {
-			return own // a child that waits hides no problem of its parent
+		if own := s.evaluate(after()); own != nil && own.Reason != events.ReasonWaiting {
+			return own // a child that waits hides no problem of its parent, and says what the parent waits for
 		}
 	}
 	if found != nil {

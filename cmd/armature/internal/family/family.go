@@ -44,6 +44,7 @@ type Source struct {
 
 // Gather finds the family of an object, in the object's namespace; of one that is in none, everywhere.
 func (s Source) Gather(ctx context.Context, root *unstructured.Unstructured) (Family, error) {
+	s.Stateless = s.Stateless || root.GetDeletionTimestamp() != nil // the finalizer of any child can keep it
 	g := gathering{source: s, namespace: root.GetNamespace(), listed: map[schema.GroupKind]bool{}, byOwner: map[types.UID][]*Member{}}
 	family := Family{Root: &Member{Unstructured: root}}
 	seen := map[types.UID]bool{root.GetUID(): true}

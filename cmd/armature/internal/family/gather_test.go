@@ -2,6 +2,7 @@ package family
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -74,9 +75,9 @@ func TestContentsOfSecretsStayThere(t *testing.T) {
 	secret.SetNamespace("team")
 	secret.SetName("curve")
 	secret.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "api.practice.com/v1alpha1", Kind: "MiniCluster", Name: "it", UID: "1"}})
-	lists := 0
+	var lists atomic.Int32 // Gather lists kinds at the same time
 	root, c := rootOf("MiniCluster", func(list client.ObjectList) error {
-		lists++
+		lists.Add(1)
 		if _, metadata := list.(*metav1.PartialObjectMetadataList); !metadata && (kindOf(list) == "SecretList" || kindOf(list) == "ConfigMapList") {
 			t.Errorf("%s was listed in full", kindOf(list))
 		}
@@ -84,7 +85,7 @@ func TestContentsOfSecretsStayThere(t *testing.T) {
 	}, secret)
 	found, err := Source{Client: c, Stateless: true}.Gather(t.Context(), root)
 	require.NoError(t, err)
-	require.Equal(t, len(below[ours("MiniCluster")]), lists)
+	require.EqualValues(t, len(below[ours("MiniCluster")]), lists.Load())
 	require.Len(t, found.Root.Owned, 1)
 	assert.Equal(t, "curve", found.Root.Owned[0].GetName())
 	assert.Equal(t, corev1.SchemeGroupVersion.WithKind("Secret"), found.Root.Owned[0].GroupVersionKind())
@@ -93,19 +94,19 @@ func TestContentsOfSecretsStayThere(t *testing.T) {
 
 // TestPodGroupsOfAGangOnly: a ReplicaJob without gang scheduling has none.
 func TestPodGroupsOfAGangOnly(t *testing.T) {
-	groups := 0
+	var groups atomic.Int32
 	root, c := rootOf("ReplicaJob", func(list client.ObjectList) error {
 		if kindOf(list) == "PodGroupList" {
-			groups++
+			groups.Add(1)
 		}
 		return nil
 	})
 	_, err := Source{Client: c}.Gather(t.Context(), root)
 	require.NoError(t, err)
-	assert.Zero(t, groups)
+	assert.Zero(t, groups.Load())
 
 	require.NoError(t, unstructured.SetNestedMap(root.Object, map[string]any{}, "spec", "runPolicy", "schedulingPolicy"))
 	_, err = Source{Client: c}.Gather(t.Context(), root)
 	require.NoError(t, err)
-	assert.Equal(t, 3, groups)
+	assert.EqualValues(t, 3, groups.Load())
 }

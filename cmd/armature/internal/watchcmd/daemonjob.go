@@ -39,7 +39,11 @@ func daemonPicture(job *v1alpha1.DaemonJob, now time.Time) picture {
 	}
 	if s.ObservedGeneration == job.Generation {
 		p.over, p.failed = ended(s.State, job.Spec.Retry > s.Retry)
-		p.endIfInvalid(s.Conditions)
+		active := s.Active
+		if !job.Spec.Suspend { // the operator or a queue resumes them
+			active += s.Suspended
+		}
+		p.endIfInvalid(s.Conditions, active)
 	}
 	return p
 }

@@ -22,7 +22,11 @@ func flowPicture(flow *v1alpha1.JobFlow, now time.Time) picture {
 	p.tally = count(p.rows)
 	if s.ObservedGeneration == flow.Generation {
 		p.over, p.failed = ended(s.State, flow.Spec.Retry > s.Retry && !flow.Spec.Terminate)
-		p.endIfInvalid(s.Conditions)
+		active := s.Counts.Running
+		if !flow.Spec.Suspend { // the operator or a queue resumes them
+			active += s.Counts.Suspended
+		}
+		p.endIfInvalid(s.Conditions, active)
 	}
 	return p
 }

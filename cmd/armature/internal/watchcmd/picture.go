@@ -155,9 +155,10 @@ func isInvalid(conditions []metav1.Condition) bool {
 	return stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason == v1alpha1.ReasonInvalidSpec
 }
 
-// endIfInvalid ends the picture of a flow or a DaemonJob with an invalid spec. What runs already goes on, and is shown to its end.
-func (p *picture) endIfInvalid(conditions []metav1.Condition) {
-	if !p.over && p.tally.runs == 0 && isInvalid(conditions) {
+// endIfInvalid ends the picture of a flow or a DaemonJob with an invalid spec and no active Jobs. Those that there are go on, and are shown
+// to their end.
+func (p *picture) endIfInvalid(conditions []metav1.Condition, active int32) {
+	if !p.over && active == 0 && isInvalid(conditions) {
 		p.over, p.failed = true, true
 	}
 }

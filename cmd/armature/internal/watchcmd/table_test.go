@@ -208,7 +208,11 @@ func TestEndedByAnInvalidSpec(t *testing.T) {
 	flow := sample()
 	flow.Status.State, flow.Status.Conditions = v1alpha1.StateRunning, invalid
 	flow.Status.Flows = []v1alpha1.FlowStatus{{Name: "a", State: v1alpha1.FlowRunning, StartTime: at(0)}}
+	flow.Status.Counts.Running = 1
 	assert.False(t, flowAt(flow, start).over, "a node runs")
+	flow.Status.Counts.Running, flow.Status.Counts.Suspended = 0, 1
+	assert.False(t, flowAt(flow, start).over, "a queue resumes its Job")
+	flow.Status.Counts.Suspended = 0
 	flow.Status.Flows = nil
 	p := flowAt(flow, start)
 	assert.True(t, p.over)
@@ -220,7 +224,9 @@ func TestEndedByAnInvalidSpec(t *testing.T) {
 
 	job := &v1alpha1.DaemonJob{Status: v1alpha1.DaemonJobStatus{State: v1alpha1.StateRunning, Active: 1, Conditions: invalid}}
 	assert.False(t, daemonPicture(job, start).over, "a node runs")
-	job.Status.Active = 0
+	job.Status.Active, job.Status.Suspended = 0, 1
+	assert.False(t, daemonPicture(job, start).over, "a queue resumes its Job")
+	job.Status.Suspended = 0
 	p = daemonPicture(job, start)
 	assert.True(t, p.over)
 	assert.True(t, p.failed)
