@@ -154,18 +154,24 @@ func TestAFailingServerDecidesNothing(t *testing.T) {
 	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
 }
 
+// planningNothingFor is program two, whose plan panics for an owner while wrong is true.
+func planningNothingFor(owner string, wrong *bool) program {
+	p := two
+	p.more = func(flow *v1alpha1.JobFlow, _ *builder.Plan[*v1alpha1.JobFlow]) {
+		if *wrong && flow.Name == owner {
+			panic("no plan")
+		}
+	}
+	return p
+}
+
 // A canary without a plan halts the roll-out as one that fails does. A user goes on without it.
 func TestACanaryWithoutAPlanHaltsARelease(t *testing.T) {
 	f := newFleet(t, "a", "canary:b")
 	f.runs(one)
 	f.now = f.now.Add(time.Hour)
-	p := two
 	wrong := true
-	p.more = func(flow *v1alpha1.JobFlow, _ *builder.Plan[*v1alpha1.JobFlow]) {
-		if wrong && flow.Name == "b" {
-			panic("no plan")
-		}
-	}
+	p := planningNothingFor("b", &wrong)
 	f.starts(p)
 	f.pass("a")
 	require.ErrorIs(t, f.errorOf("b"), builder.ErrMisuse)
@@ -208,13 +214,8 @@ func TestACanaryWithoutAPlanKeepsTheLimit(t *testing.T) {
 	f := newFleet(t, "canary:a", "canary:b")
 	f.runs(one)
 	f.now = f.now.Add(time.Hour)
-	p := two
 	wrong := true
-	p.more = func(flow *v1alpha1.JobFlow, _ *builder.Plan[*v1alpha1.JobFlow]) {
-		if wrong && flow.Name == "b" {
-			panic("no plan")
-		}
-	}
+	p := planningNothingFor("b", &wrong)
 	f.starts(p)
 	f.pass("canary:a")
 	assert.Equal(t, time.Minute, f.pass("canary:b"), "it asks again")

@@ -17,7 +17,7 @@
 //	parallelism.go     how many Jobs start
 //	failure_policy.go  how many failures are too many
 //	retry.go           the recorded status, and what a retry resets
-//	suspend.go         suspending and resuming Jobs
+//	suspend.go         suspending and resuming Jobs, and deleting those in queues of Kueue
 //	end.go             a job that has ended, under the former operator of the kind (jobflow-operator) too, or is being deleted
 //	events.go          events, on transitions of the status
 //	node_states.go     the state of each node, for those who show a job

@@ -345,10 +345,12 @@ func TestAHolderThatDoesNotLeave(t *testing.T) {
 		a    []client.Object // the holder and its MiniCluster
 		held []string
 	}{
-		"an orphan":                            {[]client.Object{cluster()}, stays},
-		"an orphan that is being deleted":      {[]client.Object{cluster(terminating)}, leaves},
-		"a deleted job, its MiniCluster runs":  {[]client.Object{a(deleted("example.com/f")), cluster()}, stays},
-		"a deleted job, its MiniCluster too":   {[]client.Object{a(deleted("example.com/f")), cluster(terminating)}, leaves},
+		"an orphan":                           {[]client.Object{cluster()}, stays},
+		"an orphan that is being deleted":     {[]client.Object{cluster(terminating)}, leaves},
+		"a deleted job, its MiniCluster runs": {[]client.Object{a(deleted("example.com/f")), cluster()}, stays},
+		"a deleted job, its MiniCluster too":  {[]client.Object{a(deleted("example.com/f")), cluster(terminating)}, leaves},
+		"a deleted job whose orphan has no pods": {
+			[]client.Object{a(deleted("example.com/f"), func(j *v1alpha1.FluxJob) { j.Status.Admission = nil }), cluster()}, stays},
 		"a deleted job, suspended":             {[]client.Object{a(deleted("example.com/f")), cluster(suspended)}, leaves},
 		"a deleted job, its MiniCluster gone":  {[]client.Object{a(deleted("example.com/f"))}, leaves},
 		"a job that is deleted in foreground":  {[]client.Object{a(deleted(metav1.FinalizerDeleteDependents)), cluster()}, leaves},

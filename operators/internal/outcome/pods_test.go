@@ -179,3 +179,40 @@ func TestOfPods(t *testing.T) {
 		})
 	}
 }
+
+// A Job whose end is decided isn't run again, although its condition isn't there yet.
+func TestIsDecided(t *testing.T) {
+	job := func(change ...func(*batchv1.Job)) *batchv1.Job {
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job"}}
+		for _, f := range change {
+			f(j)
+		}
+		return j
+	}
+	with := func(kind batchv1.JobConditionType) *batchv1.Job {
+		return job(func(j *batchv1.Job) {
+			j.Status.Conditions = []batchv1.JobCondition{{Type: kind, Status: corev1.ConditionTrue}}
+		})
+	}
+	limited := func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](60) } // its pods don't decide
+	pod := func(phase corev1.PodPhase) *corev1.Pod { return &corev1.Pod{Status: corev1.PodStatus{Phase: phase}} }
+	succeeded, running := pod(corev1.PodSucceeded), pod(corev1.PodRunning)
+	for name, tt := range map[string]struct {
+		job  *batchv1.Job
+		pods []*corev1.Pod
+		want bool
+	}{
+		"it waits":                    {job(), nil, false},
+		"it runs":                     {job(), []*corev1.Pod{running}, false},
+		"its success is known":        {with(batchv1.JobSuccessCriteriaMet), []*corev1.Pod{running}, true},
+		"its failure is known":        {with(batchv1.JobFailureTarget), []*corev1.Pod{running}, true},
+		"its pods have ended":         {job(limited), []*corev1.Pod{succeeded}, true},
+		"one of its pods has ended":   {job(limited), []*corev1.Pod{succeeded, running}, false},
+		"its pods have failed":        {job(limited), []*corev1.Pod{pod(corev1.PodFailed)}, false},
+		"it was suspended afterwards": {job(limited, func(j *batchv1.Job) { j.Spec.Suspend = new(true) }), []*corev1.Pod{succeeded}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tt.want, ByJob{"job": tt.pods}.IsDecided(tt.job))
+		})
+	}
+}
