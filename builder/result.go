@@ -2,7 +2,6 @@ package builder
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -225,14 +224,8 @@ func line(text *strings.Builder, sign, path string, value any, remark string) {
 
 // rendered returns a value as JSON on one line, so that a string differs from a number.
 func rendered(value any) string {
-	if text, ok := value.(string); ok && strings.HasPrefix(text, apply.Mask) {
-		return text
+	if masked, ok := value.(string); ok && strings.HasPrefix(masked, apply.Mask) {
+		return masked
 	}
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Sprint(value)
-	}
-	return strings.TrimSuffix(out.String(), "\n")
+	return text.JSON(value)
 }

@@ -95,7 +95,7 @@ func (p *pass) unretainedJobs(o *observed) []client.Object {
 		return nil
 	}
 	var jobs []client.Object
-	p.eachJob(o, func(job *batchv1.Job) {
+	p.eachJob(o, func(job *batchv1.Job, _ func() bool) {
 		o := outcome.Of(job)
 		keep := o.Phase == outcome.Running || (o.Phase == outcome.Failed && p.spec.JobRetention == v1alpha1.RetainFailed)
 		if !keep && job.DeletionTimestamp == nil {
@@ -128,22 +128,7 @@ func (p *pass) expiredJobs(o *observed) []client.Object {
 			p.requeueIn(expiry.Left)
 		}
 	}
-	for i, job := range o.jobs {
-		if job != nil {
-			check(job, func() bool { return p.recorded.States[i].HasEnded() })
-		}
-	}
-	for _, key := range p.sortedItemJobs(o) {
-		check(o.itemJobs[key], func() bool { return p.isItemRecorded(key) })
-	}
-	for _, job := range o.former {
-		check(job, func() bool { return true })
-	}
-	for _, n := range o.removed {
-		for _, job := range n.jobs {
-			check(job, func() bool { return p.isRemovedRecorded(n) })
-		}
-	}
+	p.eachJob(o, check)
 	return jobs
 }
 
@@ -180,22 +165,22 @@ func ttlOf(job *batchv1.Job) (int32, bool) {
 	return int32(seconds), true
 }
 
-// eachJob visits all of the flow's Jobs.
-func (p *pass) eachJob(o *observed, visit func(*batchv1.Job)) {
-	for _, job := range o.jobs {
+// eachJob visits all of the flow's Jobs, each with a function that reports whether its end was recorded before this pass.
+func (p *pass) eachJob(o *observed, visit func(job *batchv1.Job, isRecorded func() bool)) {
+	for i, job := range o.jobs {
 		if job != nil {
-			visit(job)
+			visit(job, func() bool { return p.recorded.States[i].HasEnded() })
 		}
 	}
 	for _, key := range p.sortedItemJobs(o) {
-		visit(o.itemJobs[key])
+		visit(o.itemJobs[key], func() bool { return p.isItemRecorded(key) })
 	}
 	for _, job := range o.former {
-		visit(job)
+		visit(job, func() bool { return true })
 	}
 	for _, n := range o.removed {
 		for _, job := range n.jobs {
-			visit(job)
+			visit(job, func() bool { return p.isRemovedRecorded(n) })
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder/internal/paths"
+	"github.com/armature-dev/armature/builder/internal/text"
 )
 
 // leastSizeLimit is the smallest limit that concerns an object's size, and not the length of a name or label.
@@ -79,15 +80,15 @@ func ExplainSize(err error, kind string, object map[string]any) (field string, e
 	}
 	total := sizeOf(value)
 	field, size, parts := largest(at, value, kind == "Secret")
-	text := fmt.Sprintf("%s has %d bytes", cmp.Or(field, "the object"), size)
+	what := fmt.Sprintf("%s has %d bytes", cmp.Or(field, "the object"), size)
 	if parts > 1 {
-		text += fmt.Sprintf(" in %d parts", parts)
+		what += fmt.Sprintf(" in %d parts", parts)
 	}
 	whole := "the object's " + strconv.Itoa(total)
 	if at != "" {
 		whole = at + "'s " + strconv.Itoa(total)
 	}
-	return field, fmt.Errorf("too large: %s (of %s as JSON), and the API server takes at most %d bytes: %w", text, whole, limit, err)
+	return field, fmt.Errorf("too large: %s (of %s as JSON), and the API server takes at most %d bytes: %w", what, whole, limit, err)
 }
 
 // fieldsAt follows names from map to map.
@@ -105,11 +106,11 @@ func fieldsAt(fields map[string]any, path []string) (map[string]any, bool) {
 // largest returns the smallest field that has most of an object's size, its size, and its number of parts.
 func largest(path string, value any, secret bool) (field string, size, parts int) {
 	size = sizeOf(value)
-	best, bestPath := any(nil), ""
+	best, bestPath, bestSize := any(nil), "", 0
 	consider := func(path string, part any) {
 		parts++
-		if best == nil || sizeOf(part) > sizeOf(best) {
-			best, bestPath = part, path
+		if n := sizeOf(part); n > bestSize {
+			best, bestPath, bestSize = part, path, n
 		}
 	}
 	switch v := value.(type) {
@@ -133,7 +134,7 @@ func largest(path string, value any, secret bool) (field string, size, parts int
 		}
 		return path, len(v), 1
 	}
-	if best == nil || 2*sizeOf(best) < size {
+	if bestSize == 0 || 2*bestSize < size {
 		return path, size, parts
 	}
 	return largest(bestPath, best, secret)
@@ -151,25 +152,5 @@ func joinPath(path, name string) string {
 	}
 }
 
-// sizeOf returns the approximate JSON size of a value in bytes.
-func sizeOf(value any) int {
-	const quotes, separator = 2, 1
-	switch v := value.(type) {
-	case map[string]any:
-		n := quotes
-		for name, part := range v {
-			n += len(name) + quotes + 2*separator + sizeOf(part)
-		}
-		return n
-	case []any:
-		n := quotes
-		for _, part := range v {
-			n += sizeOf(part) + separator
-		}
-		return n
-	case string:
-		return len(v) + quotes
-	default:
-		return len(fmt.Sprint(v))
-	}
-}
+// sizeOf returns the size of a value as JSON in bytes.
+func sizeOf(value any) int { return len(text.JSON(value)) }
