@@ -66,14 +66,11 @@ type Engine struct {
 // child. The cache must keep metadata.managedFields.
 func NewEngine(c client.Client, o Options) *Engine { return newEngine(c, o, nil, 0) }
 
-// utc is the clock of the system. A plan that reads the hour of the local time would be another one on another machine.
-func utc() time.Time { return time.Now().UTC() }
-
-// newEngine is NewEngine with a clock (nil: that of the system, in UTC) and a limit of concurrent requests (below 1: the default), which
-// only tests set.
+// newEngine is NewEngine with a clock (nil: time.Now, whose differences stay right when the system's time is set) and a limit of concurrent
+// requests (below 1: the default), which only tests set.
 func newEngine(c client.Client, o Options, clock func() time.Time, parallelism int) *Engine {
 	if clock == nil {
-		clock = utc
+		clock = time.Now
 	}
 	if parallelism < 1 {
 		parallelism = maxRequests

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/internal/errorlist"
 )
 
@@ -18,6 +19,7 @@ import (
 // changes of all phases, the deletions that pruning would make at the end, and the changes of existing objects beside creates that fail.
 // Otherwise an owner would be settled by its first phase, or by an error of today, and its later disruptions would need no turn.
 type forecast struct {
+	waits   bool // the owner waits for its turn
 	unknown bool // the dry run of a change of an existing object has failed, or was omitted after the failure of another
 }
 
@@ -51,13 +53,14 @@ func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error)
 		return "", err
 	}
 	dry.observed.CopyFrom(&p.observed)
-	dry.instructions, dry.forecast = p.instructions, &forecast{}
+	dry.instructions, dry.forecast = p.instructions, &forecast{waits: waitsForTurn(p) != nil}
 	dry.edits, dry.deletes = nil, nil
 	err = publicError(dry.carryOut(ctx))
 	if errors.Is(err, apply.ErrOwnerGone) {
 		return "", nil
 	}
-	if !dry.pruned && !dry.rollsBack && failsToCreate(err) {
+	goesOn := !dry.forecast.waits && dry.result.Rollout != nil && dry.result.Rollout.State == rollout.Progressing // as a user's change
+	if !dry.pruned && !dry.rollsBack && !goesOn && failsToCreate(err) {
 		err = publicError(errors.Join(err, dry.deleted(dry.pruner.Prune(ctx, dry.prunes, dry.pruneAll))))
 	}
 	res := dry.finish(err)

@@ -201,7 +201,7 @@ func (o *Operator[T]) declaration() declared.Operator {
 
 // planned calls the plan for an owner without children.
 func (o *Operator[T]) planned(owner client.Object) (declared.Plan, error) {
-	got, err := o.planFor(owner, View{Now: o.engine.now()})
+	got, err := o.planFor(owner, View{Now: o.engine.now().UTC()})
 	if err != nil {
 		return declared.Plan{}, fmt.Errorf("%T %s: %w", owner, client.ObjectKeyFromObject(owner), err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -234,7 +235,7 @@ func (o *Operator[T]) index(ctx context.Context, indexer client.FieldIndexer, wa
 // newReconciler checks the description and returns its reconciler.
 func (o *Operator[T]) newReconciler() (*reconciler[T], error) {
 	r := &reconciler[T]{
-		engine: o.engine, plan: o.plan, now: utc, cpuTime: fairshare.CPUTime, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight,
+		engine: o.engine, plan: o.plan, now: time.Now, cpuTime: fairshare.CPUTime, statusWrites: throttle.NewStatuses(), inFlight: o.inFlight,
 	}
 	owned := &ownedKinds{declared: o.declared()}
 	r.owned.Store(owned)

@@ -119,7 +119,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 			p.err = planErr
 			return r.endUnobserved(ctx, p.pass, owner, planErr)
 		}
-		p.view.Now, p.unplanned = r.now(), true
+		p.view.Now, p.unplanned = r.now().UTC(), true
 	}
 	if asks {
 		if slot, wait = r.limiter.BeginObserved(req.Namespace, r.now()); wait > 0 {
@@ -195,7 +195,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if statusErr == nil && statusDelay == 0 {
 		if r.turns != nil {
 			var ends time.Duration
-			ends, statusErr = r.endTurn(ctx, p, owner, doErr != nil)
+			ends, statusErr = r.endTurn(ctx, p, owner)
 			after = sooner(after, ends)
 		}
 		if len(plan.WaitingFor) > 0 {
@@ -293,7 +293,7 @@ func (r *reconciler[T]) observeCluster(ctx context.Context, p *pass, owner T, ow
 			return View{}, err
 		}
 	}
-	v := View{Now: r.now(), observed: view.Of(maps.Values(p.observed.ByKey))}
+	v := View{Now: r.now().UTC(), observed: view.Of(maps.Values(p.observed.ByKey))}
 	v.observed.Asked = &plancheck.Asked{Declared: owned.declared}
 	for _, w := range r.watches {
 		objs, err := w.Observe(ctx, owner, p.observed.ByKey)
@@ -316,14 +316,24 @@ func isOnlyForPlan(err error) bool {
 	return errors.As(err, new(watchUnread)) || errors.Is(err, ErrMisuse)
 }
 
+// unobserved is the error of an observation that the API server has refused.
+type unobserved struct{ error }
+
+func (u unobserved) Unwrap() error { return u.error }
+
 // endUnobserved ends a pass whose observation failed, before there is a plan. It reports on the owner that one of the operator's own
-// functions failed, beside the contests of its children; another error is only returned.
+// functions failed or that a permission is missing, beside the contests of its children. Another error may be gone a second later: it is
+// only returned, unless others wait for the owner's turn.
 func (r *reconciler[T]) endUnobserved(ctx context.Context, p *pass, owner T, err error) (reconcile.Result, error) {
+	isOwn := errors.As(err, new(observationFailed)) || errors.Is(err, ErrMisuse)
 	switch {
-	case !errors.As(err, new(observationFailed)) && !errors.Is(err, ErrMisuse):
+	case !isOwn && !apierrors.IsForbidden(err) && (r.turns == nil || !r.turns.HoldsUp(owner)):
 		return reconcile.Result{}, err
 	case ctx.Err() != nil: // the manager stops
 		return reconcile.Result{}, ctx.Err()
+	}
+	if !isOwn {
+		err = unobserved{err}
 	}
 	again, reportErr := r.reportUnplanned(ctx, owner, p.finish(err), err)
 	return r.next(ctx, again, errors.Join(err, reportErr))
@@ -345,6 +355,9 @@ func (r *reconciler[T]) reportUnplanned(ctx context.Context, owner T, res Result
 	r.engine.emitStatusFailure(owner, err)
 	if err == nil && res.turn != nil {
 		r.emitTurn(owner, res.turn)
+	}
+	if res.turn != nil && res.turn.Mark.Reason == events.ReasonRolloutHalted {
+		again = sooner(again, haltedPoll)
 	}
 	return again, err
 }

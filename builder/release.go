@@ -113,9 +113,8 @@ func progressOf(res Result, conditions []metav1.Condition, err error) turns.Prog
 	}
 }
 
-// endTurn notes, after the status is written, how an owner's turn has ended. It returns when the turn must be checked again. failed
-// reports whether the pass has failed.
-func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T, failed bool) (time.Duration, error) {
+// endTurn notes, after the status is written, how an owner's turn has ended. It returns when the turn must be checked again.
+func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T) (time.Duration, error) {
 	t := p.result.turn
 	if t == nil {
 		r.turns.Count(p.ownerKey.NamespacedName(), turns.Mark{})
@@ -130,7 +129,7 @@ func (r *reconciler[T]) endTurn(ctx context.Context, p *operatorPass[T], owner T
 		return unplannedPoll, nil
 	case t.Mark.Reason == events.ReasonReleasing:
 		return max(t.Mark.Since.Add(r.turns.ReadyWithin).Sub(r.now()), conflictDelay), nil
-	case t.Mark.Reason == events.ReasonRolloutHalted && !failed: // a failed pass is retried, unless that can't help
+	case t.Mark.Reason == events.ReasonRolloutHalted:
 		return haltedPoll, nil
 	default:
 		return 0, nil

@@ -174,11 +174,11 @@ func TestACanaryWithoutAPlanHaltsARelease(t *testing.T) {
 	p := planningNothingFor("b", &wrong)
 	f.starts(p)
 	f.pass("a")
-	require.ErrorIs(t, f.errorOf("b"), builder.ErrMisuse)
+	assert.Equal(t, time.Minute, f.pass("canary:b"), "it reads the user's decision")
 	assert.Equal(t, "WaitingForTurn RolloutHalted", f.marks())
 	assert.Equal(t, events.ReasonInvalidPlan, f.ready("b").Reason)
 	told := len(f.operator.Events())
-	require.ErrorIs(t, f.errorOf("b"), builder.ErrMisuse)
+	f.pass("canary:b")
 	assert.Len(t, f.operator.Events(), told, "each is an event once")
 
 	f.decide(func(r *turns.Record) { r.Passed = []string{"default/b"} })
@@ -227,7 +227,7 @@ func TestACanaryWithoutAPlanKeepsTheLimit(t *testing.T) {
 	wrong = true
 	f.becomesReady("canary:a")
 	f.pass("canary:a")
-	require.ErrorIs(t, f.errorOf("b"), builder.ErrMisuse)
+	f.pass("canary:b")
 	assert.Equal(t, "Released RolloutHalted", f.marks())
 }
 
@@ -262,7 +262,8 @@ func TestACanaryWithoutAViewAsksAgain(t *testing.T) {
 	p := two
 	p.byName, p.unnamed = true, true
 	f.starts(p)
-	require.ErrorIs(t, f.errorOf("a"), builder.ErrMisuse)
+	f.pass("canary:a")
+	require.Equal(t, "RolloutHalted ChangedByUser", f.marks())
 	assert.Equal(t, time.Minute, f.pass("canary:b"))
 }
 
@@ -296,4 +297,126 @@ func TestAFailedCreateHidesNoDisruptionInItsPhase(t *testing.T) {
 		_, _ = f.Reconcile(t.Context(), reconcile.Request{NamespacedName: key(name)})
 	}
 	assert.Equal(t, "Releasing WaitingForTurn", f.marks())
+}
+
+// An owner whose objects can't be read halts the roll-out, in its turn and as a canary, as one whose External fails does: a user must
+// learn why the others wait, and can let them go on.
+func TestAnOwnerThatCannotBeReadHaltsARelease(t *testing.T) {
+	unreadable := buildertest.Fault{Verb: buildertest.VerbGet, Name: "config", Error: buildertest.Forbidden}
+	for name, waits := range map[string]string{"in its turn": "a", "a canary": "canary:a"} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, waits, "b")
+			f.runs(one)
+			f.now = f.now.Add(time.Hour)
+			p := two
+			p.byName = true
+			f.starts(p)
+			if waits == "a" {
+				f.pass("a")
+				f.starts(p) // it has read nothing yet
+			}
+			f.pass("b")
+			f.operator.Fail(unreadable)
+			require.ErrorContains(t, f.errorOf("a"), "forbidden")
+			require.Equal(t, "Releasing WaitingForTurn", f.marks())
+			f.now = f.now.Add(11 * time.Minute)
+			require.ErrorContains(t, f.errorOf("a"), "forbidden")
+			require.Equal(t, "RolloutHalted WaitingForTurn", f.marks())
+			f.operator.Heal()
+			f.decide(func(r *turns.Record) { r.Passed = []string{"default/a"} })
+			f.pass("b")
+			assert.Equal(t, "RolloutHalted Releasing", f.marks())
+		})
+	}
+}
+
+// An owner for which nobody waits only retries: nothing is said of an error that may be gone a second later. A missing permission stays.
+func TestAnOwnerThatCannotBeRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault   func(buildertest.Call) error
+		reports bool
+	}{
+		"a failing server":     {buildertest.Internal, false},
+		"a missing permission": {buildertest.Forbidden, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, "a")
+			f.runs(one)
+			p := one
+			p.byName = true
+			f.starts(p)
+			f.operator.Fail(buildertest.Fault{Verb: buildertest.VerbGet, Name: "config", Error: tt.fault})
+			f.operator.Ledger().Reset()
+			told := len(f.operator.Events())
+			f.errorOf("a")
+			f.errorOf("a")
+			if !tt.reports {
+				assert.Empty(t, f.operator.Ledger().Writes())
+				assert.Equal(t, metav1.ConditionTrue, f.ready("a").Status)
+				return
+			}
+			assert.Equal(t, metav1.ConditionFalse, f.ready("a").Status)
+			assert.Equal(t, events.ReasonObservationFailed, f.ready("a").Reason)
+			assert.Contains(t, f.ready("a").Message, "read ConfigMap default/config: ")
+			assert.Len(t, f.operator.Events(), told+1)
+			f.operator.Heal()
+			f.pass("a")
+			assert.Equal(t, metav1.ConditionTrue, f.ready("a").Status)
+		})
+	}
+}
+
+// No owner waits for a canary that terminates, whether its pass has a plan or not.
+func TestATerminatingCanaryWithoutAPlanHoldsUpNoRelease(t *testing.T) {
+	f := newFleet(t, "a", "canary:b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	flow := f.flow("canary:b")
+	flow.Finalizers = []string{"example.com/wait"}
+	require.NoError(t, f.world.Update(t.Context(), flow))
+	p := two
+	p.byName = true
+	f.starts(p)
+	f.pass("a")
+	require.Equal(t, "WaitingForTurn ChangedByUser", f.marks())
+	require.NoError(t, f.world.Delete(t.Context(), flow))
+	f.operator.Fail(buildertest.Fault{Verb: buildertest.VerbGet, Name: "config", Error: buildertest.Forbidden})
+	f.errorOf("b")
+	f.operator.Heal()
+	f.pass("a")
+	assert.Equal(t, "Releasing ChangedByUser", f.marks())
+}
+
+// A halting owner reads the user's decision although its pass has no plan: perhaps no other owner waits, and the alert would ring on.
+func TestAHaltedOwnerWithoutAPlanReadsTheDecision(t *testing.T) {
+	t.Run("a panic", func(t *testing.T) {
+		f := newFleet(t, "canary:a")
+		f.runs(one)
+		f.now = f.now.Add(time.Hour)
+		owners := f.ownersBy()
+		wrong := true
+		f.starts(planningNothingFor("a", &wrong))
+		assert.Equal(t, time.Minute, f.pass("canary:a"), "it is the only one that reads the decision")
+		require.Equal(t, "RolloutHalted", f.marks())
+		require.Equal(t, 1, owners("halted"))
+		f.decide(func(r *turns.Record) { r.State = turns.Aborted })
+		f.pass("canary:a")
+		assert.Zero(t, owners("halted"))
+	})
+	t.Run("External fails", func(t *testing.T) {
+		f := newFleet(t, "canary:a")
+		f.runs(one)
+		f.now = f.now.Add(time.Hour)
+		owners := f.ownersBy()
+		p := two
+		p.external = func() error { return errors.New("no route") }
+		f.starts(p)
+		f.errorOf("a")
+		f.now = f.now.Add(11 * time.Minute)
+		f.errorOf("a")
+		require.Equal(t, 1, owners("halted"))
+		f.decide(func(r *turns.Record) { r.State = turns.Aborted })
+		f.errorOf("a")
+		assert.Zero(t, owners("halted"))
+	})
 }

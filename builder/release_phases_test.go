@@ -122,43 +122,58 @@ func TestWhatFollowsAJobWaitsForATurn(t *testing.T) {
 
 // A roll-out that a user's change has begun goes on under a new build that plans the same: the new build disrupts nothing.
 func TestARolloutInPhasesGoesOnUnderANewBuild(t *testing.T) {
-	withDatabase := func(flow *v1alpha1.JobFlow, p *builder.Plan[*v1alpha1.JobFlow]) {
-		p.Rollout.Phases = []string{"db", "web"}
-		db := newOwner()
-		db.Namespace, db.Name = "", flow.Name+"-db"
-		db.Spec.Template.Spec.Containers[0].Name = flow.Spec.Flows[0].Name
-		p.Children = []builder.Child{
-			builder.Want(db, builder.InPhase("db")), builder.Want(p.Children[0].Object(), builder.InPhase("web")),
-		}
+	for name, tt := range map[string]struct {
+		ready, drops bool
+	}{
+		"while its first phase isn't ready": {},
+		"when its first phase is ready":     {ready: true},
+		"while it will delete a child":      {drops: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := one
+			p.more = func(flow *v1alpha1.JobFlow, p *builder.Plan[*v1alpha1.JobFlow]) {
+				p.Rollout.Phases = []string{"db", "web"}
+				db := newOwner()
+				db.Namespace, db.Name = "", flow.Name+"-db"
+				db.Spec.Template.Spec.Containers[0].Name = flow.Spec.Flows[0].Name
+				p.Children = []builder.Child{
+					builder.Want(db, builder.InPhase("db")), builder.Want(p.Children[0].Object(), builder.InPhase("web")),
+				}
+				if tt.drops && flow.Spec.Flows[0].Name == "small" {
+					p.Children = append(p.Children, builder.Want(newConfigMap("", flow.Name+"-small", ""), builder.InPhase("db")))
+				}
+			}
+			f := newFleet(t, "a", "b")
+			f.starts(p)
+			f.round()
+			f.becomesReady("a-db", "b-db", "a", "b")
+			f.round()
+			f.round()
+			require.Equal(t, turns.Complete, f.record().State)
+			for _, name := range f.owners {
+				flow := f.flow(name)
+				flow.Spec.Flows[0].Name = "changed"
+				flow.Generation++
+				require.NoError(t, f.world.Update(t.Context(), flow))
+			}
+			f.round()
+			containerOf := func(name string) string { return f.deployment(name).Spec.Template.Spec.Containers[0].Name }
+			require.Equal(t, "changed", containerOf("a-db"))
+			require.Equal(t, "small", containerOf("a"))
+			f.now = f.now.Add(time.Hour)
+			if tt.ready {
+				f.becomesReady("a-db", "b-db")
+			}
+			p.build = "2222222222"
+			f.starts(p)
+			f.round()
+			assert.Equal(t, turns.Complete, f.record().State)
+			f.becomesReady("a-db", "b-db")
+			for range 3 {
+				f.round()
+			}
+			assert.Equal(t, "changed", containerOf("a"))
+			assert.Equal(t, "changed", containerOf("b"))
+		})
 	}
-	p := one
-	p.more = withDatabase
-	f := newFleet(t, "a", "b")
-	f.starts(p)
-	f.round()
-	f.becomesReady("a-db", "b-db", "a", "b")
-	f.round()
-	f.round()
-	require.Equal(t, turns.Complete, f.record().State)
-	for _, name := range f.owners {
-		flow := f.flow(name)
-		flow.Spec.Flows[0].Name = "changed"
-		flow.Generation++
-		require.NoError(t, f.world.Update(t.Context(), flow))
-	}
-	f.round()
-	containerOf := func(name string) string { return f.deployment(name).Spec.Template.Spec.Containers[0].Name }
-	require.Equal(t, "changed", containerOf("a-db"))
-	require.Equal(t, "small", containerOf("a"))
-	f.now = f.now.Add(time.Hour)
-	p.build = "2222222222"
-	f.starts(p)
-	f.round()
-	assert.Equal(t, turns.Complete, f.record().State)
-	f.becomesReady("a-db", "b-db")
-	for range 3 {
-		f.round()
-	}
-	assert.Equal(t, "changed", containerOf("a"))
-	assert.Equal(t, "changed", containerOf("b"))
 }

@@ -412,7 +412,7 @@ func failureReason(err error) string {
 		return events.ReasonNotOwned
 	case errors.As(err, new(*inflight.Hold)):
 		return events.ReasonQuarantined
-	case errors.As(err, new(observationFailed)):
+	case errors.As(err, new(observationFailed)), errors.As(err, new(unobserved)):
 		return events.ReasonObservationFailed
 	default:
 		return events.ReasonApplyFailed

@@ -54,7 +54,10 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 		}
 		return false, errors.Join(freeErr, err)
 	}
-	plan.Blocked, plan.ShowAll = freeErr, p.forecast != nil
+	plan.Blocked = freeErr
+	if p.forecast != nil {
+		plan.ShowAll, plan.Waits = true, p.forecast.waits
+	}
 	res, err := phases.Run(ctx, plan, p.rolloutHost(), c)
 	p.addRollout(res, err)
 	p.desireRolledOut(free, res)

@@ -41,7 +41,8 @@ const (
 	ReasonSettled = "Settled"
 	// ReasonInvalidPlan: the operator's program has an error: its plan can't be carried out, changes its arguments, or isn't pure.
 	ReasonInvalidPlan = "InvalidPlan"
-	// ReasonObservationFailed: the operator can't observe the state outside of the cluster that its plan needs.
+	// ReasonObservationFailed: the operator can't observe what its plan needs: the state outside of the cluster, or objects that it has no
+	// permission to read.
 	ReasonObservationFailed = "ObservationFailed"
 	// ReasonQuarantined: the manager ended unexpectedly while it worked on the owner, and postpones the owner.
 	ReasonQuarantined = "Quarantined"

@@ -31,6 +31,10 @@ type Plan struct {
 	// ShowAll makes a dry run show the changes of all phases, whether the earlier ones are ready or not. The pass then records no
 	// roll-out. It still shows a rollback that is recorded.
 	ShowAll bool
+	// Waits reports, with ShowAll, that the owner waits for its turn in the roll-out of a new build. The target may then be of that build,
+	// so that what is left of its changes is shown. Otherwise a target that has begun is a user's change, which waits for nothing: the mark of
+	// a turn is stored before its first write.
+	Waits bool
 }
 
 // Child is a desired child.

@@ -49,8 +49,10 @@ func Run(ctx context.Context, plan Plan, host Host, cluster Cluster) (Result, er
 	switch {
 	case p.last != nil && p.target.State() == rollout.RolledBack:
 		err = p.rollBack(ctx)
-	case plan.ShowAll && p.target.State() != rollout.Progressing: // otherwise this roll-out has begun before, and goes on
+	case plan.ShowAll && p.target.State() != rollout.Progressing:
 		_, err = p.applyUnordered(ctx)
+	case plan.ShowAll && !plan.Waits:
+		p.result.Status = p.status(rollout.Progressing)
 	default:
 		err = p.advance(ctx)
 	}

@@ -107,12 +107,15 @@ func (t *Turns) Unplanned(ctx context.Context, owner client.Object) (*Turn, erro
 		return nil, err
 	}
 	if owner.GetDeletionTimestamp() != nil {
-		return nil, nil
+		return nil, t.Settle(ctx, client.ObjectKeyFromObject(owner))
 	}
 	mark := MarkOf(t.operator.Conditions(owner))
 	isCurrent := mark.ID == t.id()
 	if isCurrent && mark.IsInTurn() {
-		return &Turn{Mark: mark}, nil
+		if t.standing(owner) != inTurn {
+			return &Turn{Mark: mark}, nil
+		}
+		return &Turn{Mark: mark}, t.begin(ctx, owner, mark)
 	}
 	goesFirst, granted, err := t.askWithoutPlan(ctx, owner)
 	switch {

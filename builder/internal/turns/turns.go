@@ -344,6 +344,19 @@ func (t *Turns) begin(ctx context.Context, owner client.Object, m Mark) error {
 	return t.refresh(ctx)
 }
 
+// HoldsUp reports whether others may wait for an owner: it is in its turn, or goes before them.
+func (t *Turns) HoldsUp(owner client.Object) bool {
+	if t.complete.Load() {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	c := t.todo[key]
+	_, isInTurn := t.inTurn[key]
+	return c != nil && (isInTurn || c.first || isCanary(owner))
+}
+
 // Settle notes that an owner needs no turn, or has become ready in its turn.
 func (t *Turns) Settle(ctx context.Context, key types.NamespacedName) error {
 	return t.remove(ctx, key, true)
