@@ -13,8 +13,8 @@
 // behaviours as cases, which also run on a real API server. The server doesn't imitate:
 //
 //   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster: see [Cluster].
-//   - Rare validation, the rules and patterns of CRDs, admission webhooks and RBAC, and quotas of anything but pods. Inject their answers
-//     with [Client.Fail].
+//   - Rare validation, the rules and patterns of CRDs, admission webhooks and RBAC, LimitRanges, scopes of quotas, and quotas of anything
+//     but pods. Inject their answers with [Client.Fail].
 //   - Subresources except status, patches of scale, and the binding of pods: no eviction.
 //   - Conversion between versions of a kind: each version has its own objects.
 //   - The finalizers of missing controllers, such as that of claims in use.

@@ -10,7 +10,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest/internal/rules"
 )
 
-// checkQuota refuses a pod that exceeds a ResourceQuota of its namespace.
+// checkQuota refuses a pod that exceeds a ResourceQuota of its namespace, or that lacks a request or limit which the quota needs.
 func (s *Server) checkQuota(k kind, obj client.Object) error {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -20,7 +20,7 @@ func (s *Server) checkQuota(k kind, obj client.Object) error {
 	if len(quotas) == 0 {
 		return nil
 	}
-	if message := rules.ExceededQuota(quotas, listed[*corev1.Pod](s, "Pod"), pod); message != "" {
+	if message := rules.RefusedByQuota(quotas, listed[*corev1.Pod](s, "Pod"), pod, s.clock.Now()); message != "" {
 		return apierrors.NewForbidden(k.resource, pod.Name, errors.New(message))
 	}
 	return nil

@@ -111,3 +111,42 @@ func workloadNames(s *session) {
 	s.note("the other ReplicaSet stays", s.exists(other))
 	s.delete("delete the Deployment again", d)
 }
+
+// workloadBatches lets another pod have a name that a Parallel StatefulSet needs. The controller stops after the batch of that pod.
+func workloadBatches(s *session) {
+	taken := s.given(&corev1.Pod{ObjectMeta: meta("db-1"), Spec: corev1.PodSpec{
+		Containers: []corev1.Container{s.runs("db-1", -1)}, TerminationGracePeriodSeconds: new(int64(1)),
+	}})
+	set := s.statefulSet(6)
+	set.Spec.PodManagementPolicy = appsv1.ParallelPodManagement
+	set = s.given(set).(*appsv1.StatefulSet)
+	awaits(s, "the pods of the first batches", set, func(o *appsv1.StatefulSet) bool { return o.Status.AvailableReplicas == 2 })
+	s.rest()
+	s.note("another pod has the name of the second one", s.podsOf(set))
+	s.note("the last pod of its batch exists", s.exists(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "db-2"}}))
+	s.delete("free the name", taken)
+	s.showStatefulSet("the name is free", awaits(s, "six pods", set, isUpdated))
+	s.delete("delete the StatefulSet", set)
+}
+
+// daemonSetAdoption lets a DaemonSet adopt a pod that the scheduler doesn't bind yet.
+func daemonSetAdoption(s *session) {
+	template, selector := s.template("agent")
+	template.Spec.NodeSelector = map[string]string{corev1.LabelHostname: Nodes[1]}
+	set := s.given(&appsv1.DaemonSet{ObjectMeta: meta("agent"), Spec: appsv1.DaemonSetSpec{
+		Selector: selector, Template: template,
+	}}).(*appsv1.DaemonSet)
+	runs := func(o *appsv1.DaemonSet) bool { return o.Status.NumberAvailable == 1 }
+	awaits(s, "a pod", set, runs)
+	gated := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "agent-gated", Labels: template.Labels}, Spec: template.Spec}
+	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
+	gated = s.given(gated).(*corev1.Pod)
+	awaits(s, "adoption", gated, func(o *corev1.Pod) bool { return metav1.IsControlledBy(o, set) })
+	s.rest()
+	s.note("the adopted pod stays", s.exists(gated))
+	s.showDaemonSet("an adopted pod without a node", awaits(s, "a pod", set, runs))
+	s.change(gated, `{"spec":{"schedulingGates":null}}`)
+	s.goes("it goes once it is bound to the node of an older pod", gated)
+	s.showDaemonSet("one pod", awaits(s, "a pod", set, runs))
+	s.delete("delete", set)
+}

@@ -1,6 +1,9 @@
 package conformance
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
 
 // podReferences starts pods before the Secret and the ConfigMap that they need.
 func podReferences(s *session) {
@@ -45,4 +48,54 @@ func podReferences(s *session) {
 		pod := awaits(s, "a running container", s.pod(name), func(o *corev1.Pod) bool { return o.Status.Phase == corev1.PodRunning })
 		s.note(name+" runs", pod.Status.ContainerStatuses[0].RestartCount)
 	}
+}
+
+// podQuota creates pods beyond quotas of what they request and are limited to.
+func podQuota(s *session) {
+	list := func(pairs ...string) corev1.ResourceList {
+		all := corev1.ResourceList{}
+		for i := 0; i < len(pairs); i += 2 {
+			all[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+		}
+		return all
+	}
+	limited := func(name string, hard corev1.ResourceList) *corev1.ResourceQuota {
+		quota := s.given(&corev1.ResourceQuota{ObjectMeta: meta(name), Spec: corev1.ResourceQuotaSpec{Hard: hard}}).(*corev1.ResourceQuota)
+		if s.target.Script == nil { // the real API server waits for the quota's controller
+			awaits(s, "observed", quota, func(o *corev1.ResourceQuota) bool { return len(o.Status.Hard) > 0 })
+		}
+		return quota
+	}
+	container := func(name string, requests, limits corev1.ResourceList) corev1.Container {
+		c := s.runs("quota-*", 0)
+		c.Name, c.Resources = name, corev1.ResourceRequirements{Requests: requests, Limits: limits}
+		return c
+	}
+	quotaPod := func(name string, init []corev1.Container, containers ...corev1.Container) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: meta("quota-" + name), Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, InitContainers: init, Containers: containers,
+		}}
+	}
+	cpu := list("cpu", "100m")
+	main := container("main", cpu, nil)
+	compute := limited("compute", list("requests.cpu", "150m", "limits.memory", "100Mi"))
+	s.create("nothing is specified", quotaPod("none", nil, container("b", nil, nil), container("a", cpu, nil)))
+	both := container("main", nil, list("cpu", "100m", "memory", "60Mi"))
+	s.create("an init container specifies nothing", quotaPod("init", []corev1.Container{container("first", nil, nil)}, both))
+	large := container("first", list("cpu", "200m"), list("memory", "1Mi"))
+	s.create("a large init container", quotaPod("large", []corev1.Container{large}, both))
+	sidecar := container("proxy", cpu, list("memory", "60Mi"))
+	sidecar.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+	s.create("a sidecar beside the container", quotaPod("sidecar", []corev1.Container{sidecar}, both))
+	whole := quotaPod("whole", nil, container("main", nil, nil))
+	whole.Spec.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "200m")}
+	s.create("requests of the whole pod", whole)
+	s.delete("delete the quota", compute)
+	s.goes("it goes", compute)
+
+	first := s.given(quotaPod("ended", nil, main)).(*corev1.Pod)
+	awaits(s, "the end", first, func(o *corev1.Pod) bool { return o.Status.Phase == corev1.PodSucceeded })
+	limited("objects", list("count/pods", "1"))
+	s.create("an ended pod is an object", quotaPod("second", nil, main))
+	s.delete("delete the ended pod", first)
 }

@@ -40,8 +40,11 @@ func ControllerCases() []Case {
 		{"daemonset-nodes", daemonSetNodes},
 		{"workload-adoption", workloadAdoption},
 		{"workload-names", workloadNames},
+		{"workload-batches", workloadBatches},
+		{"daemonset-adoption", daemonSetAdoption},
 		{"scheduler-nodes", schedulerNodes},
 		{"pod-references", podReferences},
+		{"pod-quota", podQuota},
 	}
 }
 

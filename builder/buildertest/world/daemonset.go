@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -39,11 +40,7 @@ func (daemonSetController) Changes(s *State) []Change {
 
 func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 	revision := hashOf(&set.Spec.Template)
-	pods := ownedBy[*corev1.Pod](s, set)
-	byNode := map[string][]*corev1.Pod{}
-	for _, pod := range pods {
-		byNode[nodeOf(pod)] = append(byNode[nodeOf(pod)], pod)
-	}
+	byNode := daemonsByNode(s, set)
 	st := &appsv1.DaemonSetStatus{ObservedGeneration: set.Generation, CollisionCount: set.Status.CollisionCount}
 	var changes []Change
 	var made, outdated []*corev1.Pod
@@ -81,9 +78,11 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 			outdated = append(outdated, p)
 		}
 	}
-	for _, p := range ownedBy[*corev1.Pod](s, set) {
-		if len(byNode[nodeOf(p)]) > 0 && p.DeletionTimestamp == nil { // its node is gone
-			changes = append(changes, remove(p))
+	for _, node := range slices.Sorted(maps.Keys(byNode)) { // the nodes that don't exist
+		for _, p := range byNode[node] {
+			if p.Spec.NodeName == "" && p.DeletionTimestamp == nil { // the pod collector doesn't delete it
+				changes = append(changes, remove(p))
+			}
 		}
 	}
 	if len(changes) == 0 {
@@ -94,6 +93,18 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 	}
 	st.NumberUnavailable = st.DesiredNumberScheduled - st.NumberAvailable
 	return statusChange(set, &set.Status, st, func(o *appsv1.DaemonSet) { o.Status = *st })
+}
+
+// daemonsByNode returns the pods of a DaemonSet by the names of their nodes. It leaves out an adopted pod without a node, until the
+// scheduler has bound it, and an ended pod that only finalizers keep.
+func daemonsByNode(s *State, set *appsv1.DaemonSet) map[string][]*corev1.Pod {
+	byNode := map[string][]*corev1.Pod{}
+	for _, pod := range ownedBy[*corev1.Pod](s, set) {
+		if node := nodeOf(pod); node != "" && (!isTerminal(pod) || pod.DeletionTimestamp == nil) {
+			byNode[node] = append(byNode[node], pod)
+		}
+	}
+	return byNode
 }
 
 // oldestFirst orders the pods of a node. A DaemonSet keeps the first one, and prefers those with a node.
@@ -190,16 +201,20 @@ func pinTo(pod *corev1.Pod, node string) {
 	pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = required
 }
 
-// nodeOf returns the node of a daemon's pod, also before it is scheduled.
+// nodeOf returns the node of a daemon's pod, also before it is scheduled; empty for an adopted pod that isn't for one node.
 func nodeOf(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" || pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil {
 		return pod.Spec.NodeName
 	}
-	required := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	if required == nil || len(required.NodeSelectorTerms) == 0 || len(required.NodeSelectorTerms[0].MatchFields) == 0 {
-		return ""
+	required := ptr.Deref(pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution, corev1.NodeSelector{})
+	for _, term := range required.NodeSelectorTerms {
+		for _, field := range term.MatchFields {
+			if field.Key == metav1.ObjectNameField && field.Operator == corev1.NodeSelectorOpIn && len(field.Values) == 1 {
+				return field.Values[0]
+			}
+		}
 	}
-	return required.NodeSelectorTerms[0].MatchFields[0].Values[0]
+	return ""
 }
 
 // belongs reports whether a daemon's pod should run on a node, and whether one that runs there may continue.

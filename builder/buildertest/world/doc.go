@@ -32,7 +32,7 @@
 //	kubelet.go       start, end, restart and deletion of pods, as a [Script] says
 //	references.go    pods that wait for a Secret or a ConfigMap of their volumes or their environment; not at a restart
 //	pod_collector.go pods of deleted nodes, evictions by NoExecute taints
-//	quota.go         pods that exceed a ResourceQuota
+//	quota.go         pods that a ResourceQuota refuses; no scopes, and no LimitRanges
 //	manager.go       passes, requeues, crashes, lagging caches, two managers
 //
 // What the API server refuses, such as a pod whose name another object has, its controller tries again once it can succeed: the world

@@ -5,11 +5,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/armature-dev/armature/builder/buildertest/internal/defaults"
 	"github.com/armature-dev/armature/builder/buildertest/internal/rules"
 )
 
-// withinQuota returns the changes without creations of pods that the API server would refuse, because they exceed a ResourceQuota. Their
-// controller waits until another pod has ended.
+// withinQuota returns the changes without creations of pods that the API server would refuse because of a ResourceQuota. Their
+// controller waits until another pod no longer counts.
 func withinQuota(s *State, changes []Change) []Change {
 	quotas := All[*corev1.ResourceQuota](s)
 	if len(quotas) == 0 {
@@ -21,10 +22,16 @@ func withinQuota(s *State, changes []Change) []Change {
 		if !ok || c.Verb != VerbCreate {
 			return false
 		}
-		if rules.ExceededQuota(quotas, pods, pod) != "" {
-			return true
+		pod = changed(pod, func(p *corev1.Pod) { defaults.Set(p) })
+		if rules.RefusedByQuota(quotas, pods, pod, s.Now) == "" {
+			pods = append(pods, pod)
+			return false
 		}
-		pods = append(pods, pod)
-		return false
+		for _, p := range pods {
+			if at, found := rules.ReleasesQuota(p); found && p.Namespace == pod.Namespace {
+				s.Due(at)
+			}
+		}
+		return true
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	helpers "k8s.io/component-helpers/resource"
 	scheduling "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
@@ -112,6 +112,7 @@ func lacks(node *corev1.Node, pod *corev1.Pod, others []*corev1.Pod) string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	requests := requestsOf(pod)
 	for _, name := range names {
 		limit := node.Status.Allocatable[name]
 		if name == corev1.ResourcePods {
@@ -120,12 +121,12 @@ func lacks(node *corev1.Node, pod *corev1.Pod, others []*corev1.Pod) string {
 			}
 			continue
 		}
-		wants := requestOf(pod, name)
+		wants := requests[name].DeepCopy()
 		if wants.IsZero() {
 			continue
 		}
 		for _, p := range others {
-			wants.Add(requestOf(p, name))
+			wants.Add(requestsOf(p)[name])
 		}
 		if wants.Cmp(limit) > 0 {
 			return "Insufficient " + string(name)
@@ -134,16 +135,7 @@ func lacks(node *corev1.Node, pod *corev1.Pod, others []*corev1.Pod) string {
 	return ""
 }
 
-// requestOf returns the pod's request of a resource: the sum of its containers, or the largest init container.
-func requestOf(pod *corev1.Pod, name corev1.ResourceName) resource.Quantity {
-	var sum resource.Quantity
-	for _, c := range pod.Spec.Containers {
-		sum.Add(c.Resources.Requests[name])
-	}
-	for _, c := range pod.Spec.InitContainers {
-		if q := c.Resources.Requests[name]; q.Cmp(sum) > 0 {
-			sum = q.DeepCopy()
-		}
-	}
-	return sum
+// requestsOf returns what a pod requests, with its init containers and its overhead.
+func requestsOf(pod *corev1.Pod) corev1.ResourceList {
+	return helpers.PodRequests(pod, helpers.PodResourcesOptions{UseStatusResources: true})
 }

@@ -98,25 +98,52 @@ func (y *statefulSync) isHealthy(pod *corev1.Pod) bool {
 	return pod != nil && pod.DeletionTimestamp == nil && isReady(pod) && isAvailable(y.s, pod, y.set.Spec.MinReadySeconds)
 }
 
-// grow creates missing pods in order, and deletes ended ones. Unless the set is parallel, it waits for each pod.
+// grow creates missing pods, and deletes ended ones: in order, and then it waits for each pod; or, if the set is parallel, in batches.
 func (y *statefulSync) grow() (changes []Change, waits bool) {
+	if y.isParallel() {
+		return y.growInBatches()
+	}
 	for i := y.first; i < y.first+y.size; i++ {
-		switch pod := y.pods[i]; {
-		case pod == nil:
-			changes = append(changes, y.newPod(i)...)
-		case isTerminal(pod) && pod.DeletionTimestamp == nil:
-			changes = append(changes, remove(pod))
+		changes, _ = y.growOne(i)
+		if len(changes) > 0 || !y.isHealthy(y.pods[i]) {
+			return changes, true
 		}
-		if !y.isParallel() && (len(changes) > 0 || !y.isHealthy(y.pods[i])) {
+	}
+	return nil, false
+}
+
+// growInBatches grows by batches of 1, 2, 4 and so on pods, whether they exist or not. An error ends the sync after its batch.
+func (y *statefulSync) growInBatches() (changes []Change, waits bool) {
+	const maxBatch = 500
+	for from, size := 0, 1; from < y.size; from, size = from+size, min(2*size, maxBatch) {
+		failed := false
+		for i := from; i < min(from+size, y.size); i++ {
+			more, taken := y.growOne(y.first + i)
+			changes = append(changes, more...)
+			failed = failed || taken
+		}
+		if failed {
 			return changes, true
 		}
 	}
 	return changes, false
 }
 
-// newPod returns the creations of a pod's missing claims, and then of the pod; none while another object has the pod's name, because the
-// API server refuses the pod, as often as the real controller tries.
-func (y *statefulSync) newPod(ordinal int) []Change {
+// growOne creates the pod of an ordinal, or deletes it if it has ended. taken reports whether another object has its name.
+func (y *statefulSync) growOne(ordinal int) (changes []Change, taken bool) {
+	switch pod := y.pods[ordinal]; {
+	case pod == nil:
+		return y.newPod(ordinal)
+	case isTerminal(pod) && pod.DeletionTimestamp == nil:
+		return []Change{remove(pod)}, false
+	default:
+		return nil, false
+	}
+}
+
+// newPod returns the creations of a pod's missing claims, and then of the pod; none while the pod's name is taken by another object,
+// because the API server refuses the pod, as often as the real controller tries.
+func (y *statefulSync) newPod(ordinal int) (changes []Change, taken bool) {
 	name := fmt.Sprintf("%s-%d", y.set.Name, ordinal)
 	pod := podOf(&y.set.Spec.Template, y.set.Namespace, name)
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(y.set, statefulSetKind)}
@@ -137,10 +164,10 @@ func (y *statefulSync) newPod(ordinal int) []Change {
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
 		}})
 	}
-	if len(claims) > 0 || exists[*corev1.Pod](y.s, client.ObjectKeyFromObject(pod)) {
-		return claims
+	if taken = exists[*corev1.Pod](y.s, client.ObjectKeyFromObject(pod)); len(claims) > 0 || taken {
+		return claims, taken
 	}
-	return []Change{create(pod)}
+	return []Change{create(pod)}, false
 }
 
 // checkPartition records an error if a new pod needs the template of a former revision: below the partition the real controller creates

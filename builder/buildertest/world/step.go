@@ -118,8 +118,7 @@ func (w *World) stepOf(s *State, actor string, with client.Client, c Change) (St
 			if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
 				return nil
 			}
-			// withinQuota counts for each controller alone.
-			if c.Verb == VerbCreate && apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota") {
+			if c.Verb == VerbCreate && isRefusedByQuota(err) {
 				return nil
 			}
 			if err != nil {
@@ -128,4 +127,10 @@ func (w *World) stepOf(s *State, actor string, with client.Client, c Change) (St
 			return nil
 		},
 	}, nil
+}
+
+// isRefusedByQuota reports whether a ResourceQuota refuses a pod after all: withinQuota counts for each controller alone, and a former
+// step may have created the quota.
+func isRefusedByQuota(err error) bool {
+	return apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "exceeded quota: ") || strings.Contains(err.Error(), "failed quota: "))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -112,4 +113,19 @@ func assertProgress(t *testing.T, w *world.World, status corev1.ConditionStatus,
 		}
 	}
 	t.Errorf("the Deployment has no condition Progressing; %s with the reason %s is expected", status, reason)
+}
+
+// The scheduler counts a sidecar beside the containers, because both run at the same time.
+func TestTheSchedulerCountsSidecars(t *testing.T) {
+	n := node("n1")
+	n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	half := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("600m")}}
+	pod := &corev1.Pod{ObjectMeta: demo("demo"), Spec: templateOf("v1").Spec}
+	pod.Spec.Containers[0].Resources = half
+	pod.Spec.InitContainers = []corev1.Container{{
+		Name: "proxy", Image: "v1", Resources: half, RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
+	}}
+	w := newWorld(t, world.Options{}, n, pod)
+	require.NoError(t, w.Settle(t.Context()))
+	assert.Empty(t, got(t, w, pod, "demo").Spec.NodeName)
 }
