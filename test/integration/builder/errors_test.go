@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -281,7 +281,9 @@ func TestAdmissionDenies(t *testing.T) {
 
 func TestWebhookThatDoesNotAnswer(t *testing.T) {
 	w := newWorld(t, &corev1.ConfigMap{}, &corev1.Secret{})
-	w.webhook(1, func(*admissionv1.AdmissionReview) { time.Sleep(1500 * time.Millisecond) })
+	release := make(chan struct{})
+	defer close(release)
+	w.webhook(1, func(*admissionv1.AdmissionReview) { <-release })
 	var children []client.Object
 	for i := range 20 {
 		children = append(children, w.denied(fmt.Sprint("no-", i)))
@@ -300,11 +302,34 @@ func TestWebhookThatDoesNotAnswer(t *testing.T) {
 
 func TestRequestThatTakesTooLong(t *testing.T) {
 	w := newWorld(t, &corev1.ConfigMap{})
-	w.webhook(30, func(*admissionv1.AdmissionReview) { time.Sleep(900 * time.Millisecond) })
-	ctx, cancel := context.WithTimeout(w.ctx, 800*time.Millisecond) // a busy machine takes some of it before it asks
-	defer cancel()
-	_, err := w.engine.For(w.owner).ConfigMap(w.denied("slow")).Reconcile(ctx)
+	asked, release := make(chan struct{}), make(chan struct{})
+	defer close(release)
+	expire := sync.OnceFunc(func() { close(asked) })
+	w.webhook(30, func(r *admissionv1.AdmissionReview) {
+		if r.Request.Name == "slow" {
+			expire()
+			<-release
+		}
+	})
+	_, err := w.engine.For(w.owner).ConfigMap(w.denied("slow")).Reconcile(expiring{w.ctx, asked})
 	assertAbout(t, err, "create", "ConfigMap "+w.ns+"/slow")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.False(t, builder.IsTerminal(err))
+}
+
+// expiring is a context whose deadline passes when its channel is closed, however long that takes.
+type expiring struct {
+	context.Context
+	expired chan struct{}
+}
+
+func (e expiring) Done() <-chan struct{} { return e.expired }
+
+func (e expiring) Err() error {
+	select {
+	case <-e.expired:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
 }

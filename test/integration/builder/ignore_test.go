@@ -57,7 +57,7 @@ func (w *world) mustWant(changes bool, why string, obj client.Object, opts ...bu
 		assert.Equal(w.t, changes, len(res.Changes) > 0, why)
 		assert.Equal(w.t, changes, len(sent) > 0, "%s: %v", why, sent)
 		return true
-	}, why)
+	}, "%s", why)
 	w.settle(obj)
 }
 

@@ -220,5 +220,5 @@ func (w *world) assertChanged(wanted client.Object, requests int, why string) {
 		}
 		assert.LessOrEqual(w.t, len(sent), requests, "%s: %v", why, sent)
 		return len(res.Changes) > 0
-	}, why)
+	}, "%s", why)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder"
@@ -52,7 +54,8 @@ func visitorCRD() *apiextensionsv1.CustomResourceDefinition {
 type visitors struct {
 	*world
 	clock    *buildertest.Clock
-	requests atomic.Int32 // about the kind, discovery included
+	lists    *discovery.DiscoveryClient // as someone else
+	requests atomic.Int32               // about the kind, discovery included
 }
 
 func newVisitors(t *testing.T) *visitors {
@@ -61,6 +64,8 @@ func newVisitors(t *testing.T) *visitors {
 	require.NoError(t, apiextensionsv1.AddToScheme(scheme))
 	var err error
 	g.live, err = client.New(testcluster.Config(t), client.Options{Scheme: scheme})
+	require.NoError(t, err)
+	g.lists, err = discovery.NewDiscoveryClientForConfig(testcluster.Config(t))
 	require.NoError(t, err)
 	cfg := testcluster.Config(t)
 	cfg.QPS = -1
@@ -85,7 +90,7 @@ func (g *visitors) install() {
 	require.NoError(g.t, g.live.Create(g.ctx, visitorCRD()))
 	g.eventually(func() bool {
 		err := g.live.Get(g.ctx, client.ObjectKey{Namespace: g.ns, Name: "none"}, visitor("none"))
-		return apierrors.IsNotFound(err) && strings.Contains(err.Error(), `"none" not found`)
+		return g.isListed(true) && apierrors.IsNotFound(err) && strings.Contains(err.Error(), `"none" not found`)
 	}, "the kind to be served")
 }
 
@@ -95,8 +100,20 @@ func (g *visitors) uninstall() {
 	g.eventually(func() bool {
 		gone := apierrors.IsNotFound(g.live.Get(ctx, client.ObjectKeyFromObject(visitorCRD()), visitorCRD()))
 		err := g.live.Get(ctx, client.ObjectKey{Namespace: g.ns, Name: "none"}, visitor("none"))
-		return gone && err != nil && !strings.Contains(err.Error(), `"none" not found`)
+		return gone && g.isListed(false) && err != nil && !strings.Contains(err.Error(), `"none" not found`)
 	}, "the kind to be gone")
+}
+
+// isListed reports whether both lists of the API server agree that the kind is there, or isn't: they follow its handler, each on its own.
+func (g *visitors) isListed(expected bool) bool {
+	groups, err := g.lists.ServerGroups()
+	if err != nil {
+		return false
+	}
+	group := slices.ContainsFunc(groups.Groups, func(g metav1.APIGroup) bool { return g.Name == goneGroup })
+	kinds, err := g.lists.ServerResourcesForGroupVersion(goneGroup + "/v1")
+	kind := err == nil && len(kinds.APIResources) > 0
+	return group == expected && kind == expected
 }
 
 // pass returns how many requests about the kind it made.

@@ -25,7 +25,7 @@ func editSubresource[T client.Object](w *world, like T, subresource string, chan
 		err := w.live.SubResource(subresource).Update(w.ctx, obj)
 		require.True(w.t, err == nil || apierrors.IsConflict(err), "%v", err)
 		return err == nil
-	}, subresource)
+	}, "%s", subresource)
 	w.settle(like)
 }
 

@@ -3,6 +3,7 @@ package builder_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -114,7 +116,7 @@ func (w *world) settle(like client.Object) {
 
 func (w *world) eventually(done func() bool, format string, args ...any) {
 	w.t.Helper()
-	require.Eventually(w.t, done, patience, pollEvery, append([]any{format}, args...)...)
+	harness.Eventually(w.t, patience, fmt.Sprintf(format, args...), done)
 }
 
 // testScheme is made once: hundreds of managers have it.

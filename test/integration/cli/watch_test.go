@@ -1,33 +1,44 @@
 package cli
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 )
 
 func TestWatchTellsWhatAFailedNodeSaid(t *testing.T) {
 	p := newPlace(t)
 	p.create(flowOf("bad", node("a", "true"), node("b", "echo boom; exit 3", "a")))
-	out, errs, code := p.armature("watch", "jf/bad")
-	assert.Equal(t, 1, code, errs)
-	assert.Empty(t, errs, "the table has said it")
-	p.Eventually("it reads the node's log", func() bool { // it waits 5 seconds for logs, also of a flow that has ended
-		if !strings.Contains(out, "b                    last said:\n       │ boom\n") {
-			out, _, _ = p.armature("watch", "jf/bad")
-			return false
-		}
-		return true
-	}, func() any { return out })
-	assert.Contains(t, out, "jobflow bad is Failed, 1/2, 1 failed\n")
-	_, _, code = p.armature("watch", "jf/none")
+	p.watches(t, "jf/bad", 1, "b                    last said:\n       │ boom\n", "jobflow bad is Failed, 1/2, 1 failed\n")
+	_, _, code := p.armature("watch", "jf/none")
 	assert.Equal(t, 1, code)
+}
+
+// watches runs watch until it has said some texts, and returns what it printed the first time. Each time it must end with a code. It waits
+// a few seconds for the logs of what has failed, and does without those of a slow machine.
+func (p *place) watches(t *testing.T, what string, code int, says ...string) (first string) {
+	t.Helper()
+	var out string
+	harness.Eventually(t, p.Patience, "watch "+what+" to say all", func() bool {
+		var errs string
+		var got int
+		out, errs, got = p.armature("watch", what)
+		require.Equal(t, code, got, errs)
+		require.Empty(t, errs, "the output has said it")
+		first = cmp.Or(first, out)
+		return !slices.ContainsFunc(says, func(text string) bool { return !strings.Contains(out, text) })
+	}, func() any { return out })
+	return first
 }
 
 // TestWatchOfJobs: all kinds that run to an end, as a script sees them.
@@ -61,12 +72,7 @@ func TestWatchOfJobs(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			out, errs, code := p.armature("watch", what)
-			assert.Equal(t, tt.code, code, errs)
-			assert.Empty(t, errs, "the output has said it")
-			for _, says := range tt.says {
-				assert.Contains(t, out, says)
-			}
+			out := p.watches(t, what, tt.code, tt.says...)
 			if at := strings.Index(out, " is Running,"); at >= 0 {
 				assert.NotContains(t, out[at:], " is Starting,", "a state doesn't go back")
 				assert.NotContains(t, out[at:], " is Ready,", "a state doesn't go back")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,10 +60,24 @@ func (w *world) store(class string) *kv.KVStore {
 // image sets that of config groups, in one change.
 func (w *world) image(image string, groups ...string) {
 	w.Helper()
+	w.imageOn(image, nil, groups...)
+}
+
+// badImage sets an image whose pods never become ready: no node has the label that they need. So they wait until crash lets them fail.
+func (w *world) badImage(groups ...string) {
+	w.Helper()
+	w.imageOn(bad, map[string]string{"runs": bad}, groups...)
+}
+
+const bad = "bad"
+
+// imageOn sets the image of config groups, and on which nodes it runs, in one change.
+func (w *world) imageOn(image string, nodes map[string]string, groups ...string) {
+	w.Helper()
 	change(w, &kv.KVStore{}, "x", func(x *kv.KVStore) {
 		for i := range x.Spec.NodeK8sConfigGroup {
-			if slices.Contains(groups, x.Spec.NodeK8sConfigGroup[i].Name) {
-				x.Spec.NodeK8sConfigGroup[i].Image = image
+			if g := &x.Spec.NodeK8sConfigGroup[i]; slices.Contains(groups, g.Name) {
+				g.Image, g.NodeSelector = image, nodes
 			}
 		}
 	})
@@ -146,24 +161,21 @@ func TestInstallAndUpgrade(t *testing.T) {
 	}
 }
 
-// crash lets a pod look as if it crashed: simulated nodes run nothing that could. It returns false if there is none of
-// the image yet.
-func (w *world) crash(node, image string) bool {
+// crash lets a pod of badImage look as if it crashed: simulated nodes run nothing that could. It returns false if there is none yet.
+func (w *world) crash(node string) bool {
 	w.Helper()
 	var pods corev1.PodList
 	require.NoError(w, w.client.List(w.Context(), &pods, client.InNamespace(w.namespace), client.MatchingLabels{"dsoi.armature.dev/node": node}))
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if pod.Spec.Containers[0].Image != image || pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 {
+		container := pod.Spec.Containers[0]
+		if container.Image != bad || pod.DeletionTimestamp != nil {
 			continue
 		}
-		pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off"}}
-		pod.Status.ContainerStatuses[0].Ready = false
-		for j := range pod.Status.Conditions {
-			if c := &pod.Status.Conditions[j]; c.Type == corev1.PodReady || c.Type == corev1.ContainersReady {
-				c.Status = corev1.ConditionFalse
-			}
-		}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: container.Name, Image: bad,
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off"}},
+		}}
 		return w.client.Status().Update(w.Context(), pod) == nil
 	}
 	return false
@@ -171,15 +183,16 @@ func (w *world) crash(node, image string) bool {
 
 func TestACrashHaltsAndIsMended(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, setupKV)
-	w.store(w.class(false))
-	w.image("bad", "data", "front")
-	w.eventually("a pod of the bad image", func() bool { return w.crash("s", "bad") })
-	x := &kv.KVStore{}
-	w.eventually("the upgrade to halt", func() bool {
-		w.crash("s", "bad")
-		return is(read(w, x, "x"), events.ConditionStalled, metav1.ConditionTrue)
+	w := newWorld(t, func(mgr manager.Manager) error {
+		app := operator.App("")
+		app.StuckAfter = 24 * time.Hour // only a crash halts it
+		return app.Setup(mgr)
 	})
+	w.store(w.class(false))
+	w.badImage("data", "front")
+	w.eventually("a pod of the bad image", func() bool { return w.crash("s") })
+	x := &kv.KVStore{}
+	w.eventually("the upgrade to halt", func() bool { return is(read(w, x, "x"), events.ConditionStalled, metav1.ConditionTrue) })
 	stalled := meta.FindStatusCondition(x.Status.Conditions, events.ConditionStalled)
 	assert.Equal(t, "RolloutHalted", stalled.Reason)
 	assert.Contains(t, stalled.Message, "node s: pod x-s-")
@@ -205,16 +218,15 @@ func TestRollback(t *testing.T) {
 	change(w, &kv.KVStore{}, "x", func(x *kv.KVStore) {
 		x.Spec.OnFailure, x.Spec.UpgradeTimeout = v1beta1.FailureRollback, "5s"
 	})
-	w.image("bad", "data")
-	w.eventually("a pod of the bad image", func() bool { return w.crash("s", "bad") })
+	w.badImage("data")
 	x := &kv.KVStore{}
 	w.eventually("the rollback", func() bool {
-		w.crash("s", "bad")
+		w.crash("s") // until the rollback deletes it: with or without a crash, its node isn't ready in time
 		return read(w, x, "x").Status.Phase == v1beta1.ClusterRolledBack && w.running(&appsv1.StatefulSet{}, "x-s") == "kv:v1"
 	})
 	assert.Equal(t, x.Status.Revision, x.Status.Upgrade.FromRevision)
 	for _, g := range x.Spec.NodeK8sConfigGroup {
-		assert.Equal(t, g.Name == "data", g.Image == "bad", "the spec is never edited")
+		assert.Equal(t, g.Name == "data", g.Image == bad, "the spec is never edited")
 	}
 	w.eventually("all pods to be back", func() bool {
 		s := read(w, &appsv1.StatefulSet{}, "x-s")

@@ -34,6 +34,7 @@ import (
 	"github.com/armature-dev/armature/examples/kvstore/operator"
 	parseable "github.com/armature-dev/armature/examples/parseable/api/v1beta1"
 	pinot "github.com/armature-dev/armature/examples/pinot/api/v1beta1"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -170,7 +171,7 @@ func (w *world) class(grows bool) string {
 
 func (w *world) eventually(what string, done func() bool) {
 	w.Helper()
-	require.Eventually(w, done, patience, pollEvery, what)
+	harness.Eventually(w.T, patience, what, done)
 }
 
 // create creates an object of a spec in YAML.

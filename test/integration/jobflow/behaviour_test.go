@@ -132,7 +132,7 @@ func TestARestartedManagerCreatesEachJobOnce(t *testing.T) {
 	created := harness.CountCreations(t, p.Client, p.Namespace)
 	stop := p.manage()
 	marker := filepath.Join(t.TempDir(), "go-on")
-	p.create("restarted", node("a", "true"), node("b", waitFor(marker), "a"), node("c", "true", "b"), node("d", "true", "a"))
+	p.create("restarted", node("a", "true"), node("b", harness.ScriptUntil(marker), "a"), node("c", "true", "b"), node("d", "true", "a"))
 	for _, running := range []string{"a", "b"} {
 		p.wait("restarted", running+" has a Job", func(f *v1alpha1.JobFlow) bool {
 			for _, s := range f.Status.Flows {

@@ -1,12 +1,16 @@
 package jobflow
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +21,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/jobflow"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 )
 
 // run creates a JobFlow.
@@ -60,7 +65,7 @@ func reasonOf(f *v1alpha1.JobFlow, kind string) string {
 func TestSuspendedFlowsStopAndGoOn(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.run("s", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", `test -n "$GO" || sleep 600`), node("b", "true", "a")}})
+	p.run("s", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", `test -n "$GO" || sleep 86400`), node("b", "true", "a")}})
 	p.waitFlow("s", "a", v1alpha1.FlowRunning)
 	p.edit("s", func(s *v1alpha1.JobFlowSpec) { s.Suspend = true })
 	p.Eventually("the Job is suspended", func() bool {
@@ -84,18 +89,24 @@ func TestSuspendedFlowsStopAndGoOn(t *testing.T) {
 func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
-	p.run("again", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", `trap 'sleep 3; exit 1' TERM; sleep 600 & wait`)}})
-	var pod corev1.Pod
-	p.Eventually("the pod runs", func() bool {
-		pod = p.pods("again")["a"]
-		return pod.Status.Phase == corev1.PodRunning
+	dir := t.TempDir()
+	trapped, end := filepath.Join(dir, "trapped"), filepath.Join(dir, "end")
+	deaf := node("a", "trap '"+harness.ScriptUntil(end)+"; exit 1' TERM; touch "+trapped+"; while :; do sleep 0.1; done")
+	deaf.JobTemplate.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](24 * 3600)
+	p.run("again", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{deaf}})
+	p.Eventually("the script traps the signal", func() bool {
+		_, err := os.Stat(trapped)
+		return err == nil
 	})
-	first := p.job("again-a")
+	p.waitFlow("again", "a", v1alpha1.FlowRunning)
+	pod, first := p.pods("again")["a"], p.job("again-a")
 	require.NoError(t, p.Client.Delete(t.Context(), first, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	flow := p.wait("again", "it waits, and says so", func(f *v1alpha1.JobFlow) bool {
 		return meta.FindStatusCondition(f.Status.Conditions, "Ready").Reason == v1alpha1.ReasonPodsTerminating
 	})
 	assert.Equal(t, "waits for pod "+pod.Name+" of an earlier Job to end", flow.Status.Flows[0].Message)
+	assert.Empty(t, p.Jobs())
+	require.NoError(t, os.WriteFile(end, nil, 0o600))
 	p.Eventually("there is another Job", func() bool {
 		var job batchv1.Job
 		return p.Client.Get(t.Context(), client.ObjectKeyFromObject(first), &job) == nil && job.UID != first.UID
@@ -112,7 +123,7 @@ func TestTerminatedFlowsEnd(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	p.run("t", v1alpha1.JobFlowSpec{
-		Flows:   []v1alpha1.Flow{node("a", "sleep 600"), node("b", "true", "a")},
+		Flows:   []v1alpha1.Flow{node("a", "sleep 86400"), node("b", "true", "a")},
 		Finally: []v1alpha1.Flow{node("last", `echo "$FLOW_STATUS $FLOW_FAILED"`)},
 	})
 	p.waitFlow("t", "a", v1alpha1.FlowRunning)
@@ -127,7 +138,7 @@ func TestTerminatedFlowsEnd(t *testing.T) {
 func TestAFlowsDeadlineHoldsWhileNoOneIsThere(t *testing.T) {
 	p := newPlace(t)
 	stop := p.manage()
-	p.run("d", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "sleep 600")}, ActiveDeadlineSeconds: ptr.To[int64](3600)})
+	p.run("d", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "sleep 86400")}, ActiveDeadlineSeconds: ptr.To[int64](3600)})
 	p.waitFlow("d", "a", v1alpha1.FlowRunning)
 	stop()
 	p.edit("d", func(s *v1alpha1.JobFlowSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](1) }) // not before: it may take longer to start
@@ -154,14 +165,11 @@ func TestWhatIsLeftOfAFlow(t *testing.T) {
 	assert.True(t, apierrors.IsNotFound(err), "%v", err)
 }
 
-// waitFor is a script that ends once there is a file.
-func waitFor(file string) string { return "until [ -e " + file + " ]; do sleep 0.1; done" }
-
 func TestEditsOfAFlowUnderWay(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	marker := filepath.Join(t.TempDir(), "go-on")
-	p.run("e", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", waitFor(marker)), node("b", "echo before", "a"), node("c", "true", "a")}})
+	p.run("e", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", harness.ScriptUntil(marker)), node("b", "echo before", "a"), node("c", "true", "a")}})
 	p.waitFlow("e", "a", v1alpha1.FlowRunning)
 	p.edit("e", func(s *v1alpha1.JobFlowSpec) {
 		s.Flows = []v1alpha1.Flow{node("new", "echo new", "b"), node("a", "echo too late"), node("b", "echo after", "a")}
@@ -177,26 +185,65 @@ func TestEditsOfAFlowUnderWay(t *testing.T) {
 	p.OneEvent("e", v1alpha1.ReasonEditRefused)
 }
 
+// Nothing lets the Job controller record that a Job has completed before the test has seen what happens without it.
 func TestSuccessorsDoNotWaitForTheJobController(t *testing.T) {
-	p := newPlaceAlone(t)
+	p := newPlace(t)
 	p.manage()
-	for end, early := range map[v1alpha1.EndOfJob]bool{v1alpha1.EndOfJobPods: true, v1alpha1.EndOfJobCondition: false} {
-		name := map[bool]string{true: "early", false: "late"}[early]
-		w, err := p.Client.Watch(t.Context(), &batchv1.JobList{}, client.InNamespace(p.Namespace))
-		require.NoError(t, err)
+	completes := p.holdCompletions()
+	for name, end := range map[string]v1alpha1.EndOfJob{"early": v1alpha1.EndOfJobPods, "late": v1alpha1.EndOfJobCondition} {
 		p.run(name, v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{node("a", "true"), node("b", "true", "a")}, EndOfJob: end})
-		completed := false
-		for event := range w.ResultChan() {
-			job := event.Object.(*batchv1.Job)
-			if job.Name == name+"-a" && job.Status.CompletionTime != nil {
-				completed = true
-			}
-			if job.Name == name+"-b" {
-				assert.Equal(t, early, !completed, name)
-				break
-			}
-		}
-		w.Stop()
-		p.waitState(name, v1alpha1.StateSucceed)
 	}
+	p.Eventually("both first pods have ended", func() bool {
+		return p.pods("early")["a"].Status.Phase == corev1.PodSucceeded && p.pods("late")["a"].Status.Phase == corev1.PodSucceeded
+	})
+	p.Eventually("the early successor has run", func() bool { return p.pods("early")["b"].Status.Phase == corev1.PodSucceeded })
+	assert.Equal(t, []string{"early-a", "early-b", "late-a"}, p.Jobs())
+	for _, name := range p.Jobs() {
+		assert.Nil(t, p.job(name).Status.CompletionTime, name)
+	}
+	completes()
+	p.waitState("early", v1alpha1.StateSucceed)
+	p.waitState("late", v1alpha1.StateSucceed)
+}
+
+// holdCompletions refuses a completion time in the status of the namespace's Jobs, until the returned function is called or the test ends.
+func (p *place) holdCompletions() (release func()) {
+	p.T.Helper()
+	meta := metav1.ObjectMeta{Name: p.Namespace}
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": p.Namespace}},
+			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Update},
+				Rule:       admissionv1.Rule{APIGroups: []string{"batch"}, APIVersions: []string{"v1"}, Resources: []string{"jobs/status"}},
+			}}},
+		},
+		Validations: []admissionv1.Validation{{Expression: "!has(object.status.completionTime)"}},
+	}}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: policy.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+	}}
+	require.NoError(p.T, p.Client.Create(p.T.Context(), policy))
+	require.NoError(p.T, p.Client.Create(p.T.Context(), binding))
+	release = sync.OnceFunc(func() {
+		for _, obj := range []client.Object{binding, policy} {
+			assert.NoError(p.T, p.Client.Delete(context.Background(), obj))
+		}
+	})
+	p.T.Cleanup(release)
+
+	trial := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "trial"}, Spec: *node("", "").JobTemplate}
+	trial.Spec.Suspend, trial.Spec.Template.Spec.RestartPolicy = ptr.To(true), corev1.RestartPolicyNever
+	require.NoError(p.T, p.Client.Create(p.T.Context(), trial))
+	p.Eventually("completions are refused", func() bool {
+		now := metav1.Now()
+		p.Get(trial.Name, trial)
+		trial.Status.StartTime, trial.Status.CompletionTime = &now, &now
+		trial.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue},
+			{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+		err := p.Client.Status().Update(p.T.Context(), trial, client.DryRunAll)
+		return err != nil && strings.Contains(err.Error(), policy.Name)
+	})
+	require.NoError(p.T, p.Client.Delete(p.T.Context(), trial, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	return release
 }

@@ -2,7 +2,9 @@ package manager
 
 import (
 	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,6 +21,8 @@ import (
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
+const patience = 90 * time.Second
+
 func node(name, script string, dependencies ...string) v1alpha1.Flow {
 	return v1alpha1.Flow{Name: name, Dependencies: dependencies, JobTemplate: &batchv1.JobSpec{
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
@@ -29,20 +33,22 @@ func node(name, script string, dependencies ...string) v1alpha1.Flow {
 
 func managerArgs(t *testing.T, namespace string) []string {
 	return []string{"manager", "--kubeconfig", testcluster.Kubeconfig(t),
-		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect-namespace", namespace}
+		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect-namespace", namespace,
+		"--leader-elect-lease-duration=2h", "--leader-elect-renew-deadline=1h"} // it leads also after the machine was busy for long
 }
 
 // A manager that is killed in the middle of a flow, and started again, ends the flow as if nothing had happened. One that is stopped
 // releases its lease, and doesn't log that as a loss.
 func TestKilledManagerEndsTheFlowTheSame(t *testing.T) {
-	testcluster.InstallCRDs(t, "config/crd")
-	c, namespace := testcluster.Client(t, v1alpha1.AddToScheme), testcluster.Namespace(t)
+	p := harness.Connect(t, "JobFlow", patience, "config/crd", v1alpha1.AddToScheme)
+	c, namespace := p.Client, p.Namespace
 	created := harness.CountCreations(t, c, namespace)
+	end := filepath.Join(t.TempDir(), "end")
 
 	flow := &v1alpha1.JobFlow{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "killed"},
 		Spec: v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{
-			node("a", "true"), node("b", "sleep 2", "a"), node("c", "true", "a", "b"), node("d", "sleep 1", "b"), node("e", "true", "c", "d"),
+			node("a", "true"), node("b", harness.ScriptUntil(end), "a"), node("c", "true", "a", "b"), node("d", "true", "b"), node("e", "true", "c", "d"),
 		}},
 	}
 	first := binary.Start(t, managerArgs(t, namespace)...)
@@ -50,8 +56,10 @@ func TestKilledManagerEndsTheFlowTheSame(t *testing.T) {
 	waitFor(t, c, flow, "b runs", func() bool { return stateOf(flow, "b") == v1alpha1.FlowRunning })
 	first.Kill()
 
-	// The new manager takes over when the dead one's lease has run out, by default 15 s after its last renewal.
+	// b ends while there is no manager. The new one takes over when the dead one's lease has run out.
+	require.NoError(t, os.WriteFile(end, nil, 0o600))
 	second := binary.Start(t, managerArgs(t, namespace)...)
+	p.ExpireLease(namespace, "armature-manager")
 	waitFor(t, c, flow, "the flow succeeds", func() bool { return flow.Status.State == v1alpha1.StateSucceed })
 
 	assert.Equal(t, map[string]int{"killed-a": 1, "killed-b": 1, "killed-c": 1, "killed-d": 1, "killed-e": 1},
@@ -71,9 +79,9 @@ func stateOf(flow *v1alpha1.JobFlow, name string) v1alpha1.FlowState {
 
 func waitFor(t *testing.T, c client.Client, flow *v1alpha1.JobFlow, what string, done func() bool) {
 	t.Helper()
-	require.Eventuallyf(t, func() bool {
+	harness.Eventually(t, patience, what, func() bool {
 		return c.Get(context.Background(), client.ObjectKeyFromObject(flow), flow) == nil && done()
-	}, 90*time.Second, 50*time.Millisecond, "%s; status: %+v", what, &flow.Status)
+	}, func() any { return flow.Status })
 }
 
 // armature watch follows a flow to its end, says each change, and tells by its exit code how it ended.

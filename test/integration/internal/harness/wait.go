@@ -9,27 +9,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-const pollEvery = 50 * time.Millisecond
+const (
+	// firstPause and longestPause are between two polls: many conditions hold after a few milliseconds.
+	firstPause, longestPause = 5 * time.Millisecond, 50 * time.Millisecond
+	// longestRound is the most that one poll and its pause count for.
+	longestRound = time.Second
+)
 
 // Eventually waits until something is done. It polls on the test's goroutine, so that what it calls may fail the test. What show
-// returns is logged when there is no more patience.
+// returns is logged when there is no more patience. A pause of this process, or of the server that a poll asks, uses no patience up:
+// of each round at most a second counts.
 func Eventually(t *testing.T, patience time.Duration, what string, done func() bool, show ...func() any) {
 	t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-deadline:
-			if done() { // this process may have been paused
-				return
-			}
+	pause, began := firstPause, time.Now()
+	for waited := time.Duration(0); !done(); {
+		if waited >= patience {
 			for _, f := range show {
 				t.Logf("%+v", f())
 			}
 			require.FailNow(t, "not in time: "+what)
-		case <-tick.C:
 		}
+		time.Sleep(pause)
+		pause = min(2*pause, longestPause)
+		waited += min(time.Since(began), longestRound)
+		began = time.Now()
 	}
 }
 
