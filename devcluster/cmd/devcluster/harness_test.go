@@ -76,7 +76,11 @@ func (c *testCluster) fail(t *testing.T, args ...string) string {
 }
 
 func (c *testCluster) args(args []string) []string {
-	return append([]string{args[0], "--dir", c.dir}, args[1:]...)
+	first := []string{args[0], "--dir", c.dir}
+	if args[0] == "up" {
+		first = append(first, "--timeout", "20m") // the machine may be busy
+	}
+	return append(first, args[1:]...)
 }
 
 func (c *testCluster) kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
@@ -173,18 +177,20 @@ func commandLines(t *testing.T) []string {
 	return lines
 }
 
-// eventually polls until check returns no error.
+// eventually polls until check returns no error. A pause of this process, or of what it checks, uses no patience up: of each round at
+// most a second counts.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
+	for waited := time.Duration(0); ; {
+		began := time.Now()
 		err := check()
 		if err == nil {
 			return
 		}
-		if time.Now().After(deadline) {
+		if waited >= patience {
 			require.NoError(t, err)
 		}
 		time.Sleep(pollEvery)
+		waited += min(time.Since(began), time.Second)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -178,21 +177,21 @@ func waitLine(t *testing.T, lines *bufio.Scanner, prefix string) {
 // Between picking a port and binding it, somebody else takes it.
 func TestLostPortIsReplaced(t *testing.T) {
 	c := newCluster(t)
-	taken := make(chan net.Listener, 1)
+	type result struct {
+		l   net.Listener
+		err error
+	}
+	taken := make(chan result, 1)
+	// The ports are picked and written down, then the API server reads its audit policy, and when it is ready, the controller manager binds.
+	policy := newPipe(t)
 	go func() {
-		// The controller manager binds seconds after the ports were picked and written down.
-		settings := struct{ Ports map[string]int }{}
-		for settings.Ports == nil {
-			data, _ := os.ReadFile(filepath.Join(c.dir, "cluster.json"))
-			_ = json.Unmarshal(data, &settings)
-			time.Sleep(time.Millisecond)
-		}
-		l, _ := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", settings.Ports["kube-controller-manager"]))
-		taken <- l
+		l, err := c.takePort("kube-controller-manager", policy)
+		taken <- result{l, err}
 	}()
-	said := c.run(t, "up", "--nodes", "0", "--detach")
-	l := <-taken
-	require.NotNil(t, l)
+	said := c.run(t, "up", "--nodes", "0", "--detach", "--apiserver-flag", "audit-policy-file="+policy)
+	other := <-taken
+	require.NoError(t, other.err)
+	l := other.l
 	defer l.Close()
 	assert.Contains(t, said, "kube-controller-manager: port")
 	assert.Contains(t, said, "was taken")
@@ -200,6 +199,45 @@ func TestLostPortIsReplaced(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, r.Healthy)
 	assert.NotContains(t, r.ports(t), l.Addr().String())
+}
+
+// newPipe makes a named pipe, which holds up who reads it until somebody writes to it.
+func newPipe(t *testing.T) string {
+	t.Helper()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	return pipe
+}
+
+// takePort listens on the port that was picked for a component, once an API server reads its audit policy from a pipe. The API server goes
+// on then, and its next start finds a file there.
+func (c *testCluster) takePort(component, pipe string) (net.Listener, error) {
+	reader, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	data, err := os.ReadFile(filepath.Join(c.dir, "cluster.json"))
+	if err != nil {
+		return nil, err
+	}
+	settings := struct{ Ports map[string]int }{}
+	if err := json.Unmarshal(data, &settings); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", settings.Ports[component]))
+	if err != nil {
+		return nil, err
+	}
+	policy := []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n")
+	if err := os.WriteFile(pipe+".new", policy, 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(pipe+".new", pipe); err != nil {
+		return nil, err
+	}
+	_, err = reader.Write(policy)
+	return l, err
 }
 
 func TestFailedStartNamesTheComponentAndLeavesNothing(t *testing.T) {
