@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -305,18 +306,31 @@ type wire struct {
 	addr   string
 
 	mu       sync.Mutex
-	listener net.Listener
+	listener net.Listener // nil while the wire is cut
 	open     map[net.Conn]struct{}
 }
 
 func newWire(t *testing.T, target string) *wire {
 	t.Helper()
-	w := &wire{t: t, target: target, addr: "127.0.0.1:0", open: map[net.Conn]struct{}{}}
-	w.join()
-	w.addr = w.listener.Addr().String()
-	t.Cleanup(w.cut)
-	return w
+	w := &wire{t: t, target: target, open: map[net.Conn]struct{}{}}
+	for range 100 {
+		w.addr = fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(lastPort-firstPort))
+		if listener, err := net.Listen("tcp", w.addr); err == nil {
+			w.serve(listener)
+			t.Cleanup(w.cut)
+			return w
+		}
+	}
+	t.Fatalf("no free port between %d and %d", firstPort, lastPort)
+	return nil
 }
+
+// The ports of wires are below those of devcluster and those that the kernel gives to processes that ask for any port, so that nobody
+// takes one while the wire is cut.
+const (
+	firstPort = 10000
+	lastPort  = 20000
+)
 
 func (w *wire) join() {
 	w.t.Helper()
@@ -324,6 +338,11 @@ func (w *wire) join() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.serve(listener)
+}
+
+// serve connects those who come to the target.
+func (w *wire) serve(listener net.Listener) {
 	w.mu.Lock()
 	w.listener = listener
 	w.mu.Unlock()
@@ -339,8 +358,16 @@ func (w *wire) join() {
 				continue
 			}
 			w.mu.Lock()
-			w.open[from], w.open[to] = struct{}{}, struct{}{}
+			isCut := w.listener != listener // since it was accepted
+			if !isCut {
+				w.open[from], w.open[to] = struct{}{}, struct{}{}
+			}
 			w.mu.Unlock()
+			if isCut {
+				_ = from.Close()
+				_ = to.Close()
+				continue
+			}
 			go func() { _, _ = io.Copy(to, from); _ = to.Close() }()
 			go func() { _, _ = io.Copy(from, to); _ = from.Close() }()
 		}
@@ -350,7 +377,10 @@ func (w *wire) join() {
 func (w *wire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_ = w.listener.Close()
+	if w.listener != nil {
+		_ = w.listener.Close()
+		w.listener = nil
+	}
 	for c := range w.open {
 		_ = c.Close()
 	}

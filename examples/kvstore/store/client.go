@@ -14,6 +14,9 @@ import (
 
 // Client uses a store from outside: it finds the gateways, and asks another one if one doesn't answer.
 type Client struct {
+	// Patience is how long a call tries, while gateways and storage nodes come and go. Default: 10 seconds.
+	Patience time.Duration
+
 	peers *peers
 
 	mu       sync.Mutex
@@ -24,7 +27,7 @@ type Client struct {
 
 // NewClient returns a client of a store.
 func NewClient(c client.Client, namespace, cluster string) *Client {
-	return &Client{peers: &peers{client: c, namespace: namespace, cluster: cluster}}
+	return &Client{Patience: 2 * patience, peers: &peers{client: c, namespace: namespace, cluster: cluster}}
 }
 
 // Put writes a value.
@@ -60,7 +63,7 @@ func (c *Client) Config(ctx context.Context, kind, name string) ([]string, error
 
 // try asks gateways until one answers.
 func (c *Client) try(ctx context.Context, do func(Member) error) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	ctx, cancel := context.WithTimeout(ctx, c.Patience)
 	defer cancel()
 	err := errors.New("there is no gateway")
 	for {

@@ -71,7 +71,9 @@ func newWorld(t *testing.T) *world {
 	mgr := p.NewManager(testcluster.Config(t), options)
 	require.NoError(t, operator.Setup(mgr, programs))
 	p.Start(mgr)
-	return &world{p, store.NewClient(p.Client, p.Namespace, "demo")}
+	kv := store.NewClient(p.Client, p.Namespace, "demo")
+	kv.Patience = patience // a busy machine may stop all gateways for longer than people wait; a read that has lost its value fails at once
+	return &world{p, kv}
 }
 
 // apply creates the objects of a manifest of the example.
