@@ -17,14 +17,26 @@ type Counterexample struct {
 	Steps []string
 	// Err is the violated property: see [ErrNoRest] and the others.
 	Err error
+	// Bounds are those within which the run was found. Those of a random walk allow more faults than the given ones, and its processes
+	// keep their memory.
+	Bounds Bounds
 	// Story is the run as a file of package story, if the scenario is from one. Save it, run it with update, and read its output.
 	Story string
+
+	isWalk bool
 }
 
+// walkHeader begins the text of a counterexample that a random walk has found.
+const walkHeader = "in a random walk, within "
+
 // Error returns the story: a numbered line for each step, and the property in a last line that begins with "then:". Steps that repeat are
-// one line.
+// one line. The text of a random walk begins with its bounds.
 func (c *Counterexample) Error() string {
 	var b strings.Builder
+	if c.isWalk {
+		fmt.Fprintf(&b, "%sCrashes: %d, StaleReads: %d, EarlyTimers: %d, LostReplies: %d, KeepMemory: %t:\n",
+			walkHeader, c.Bounds.Crashes, c.Bounds.StaleReads, c.Bounds.EarlyTimers, c.Bounds.LostReplies, c.Bounds.KeepMemory)
+	}
 	for i, n := 0, 1; i < len(c.Steps); n++ {
 		times := 1
 		for i+times < len(c.Steps) && c.Steps[i+times] == c.Steps[i] {
@@ -48,10 +60,10 @@ func (c *Counterexample) Error() string {
 func (c *Counterexample) Unwrap() error { return c.Err }
 
 // Replay runs a scenario along a story, which is the text of a [Counterexample], and then until it rests. It returns the violation that
-// it meets as a Counterexample, nil if there is none. A step that can't happen is another error. The bounds must allow the faults of the
-// story; the rest of them doesn't matter.
+// it meets as a Counterexample, nil if there is none. A step that can't happen is another error. The bounds are those that were given to
+// the exploration, also for the story of a random walk. They must allow the faults of the story. States, Walks and Seed don't matter.
 func Replay(ctx context.Context, s Scenario, b Bounds, story string) error {
-	steps, err := parseStory(story)
+	steps, isWalk, err := parseStory(story)
 	if err != nil {
 		return err
 	}
@@ -59,39 +71,45 @@ func Replay(ctx context.Context, s Scenario, b Bounds, story string) error {
 	if err != nil {
 		return err
 	}
+	if isWalk {
+		e.walks, e.bounds = true, e.bounds.ofWalk()
+	}
 	failure, err := search.Follow(e, steps, e.bounds.Depth, false)
 	if err != nil || failure == nil {
 		return err
 	}
-	return counterexample(failure)
+	return e.counterexample(failure)
 }
 
-// parseStory returns the steps of a story.
-func parseStory(story string) ([]string, error) {
-	var steps []string
+// parseStory returns the steps of a story, and whether a random walk has found it.
+func parseStory(story string) (steps []string, isWalk bool, err error) {
 	for line := range strings.Lines(story) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "then: ") {
 			break
+		}
+		if strings.HasPrefix(line, walkHeader) {
+			isWalk = true
+			continue
 		}
 		if line == "" {
 			continue
 		}
 		number, step, ok := strings.Cut(line, ". ")
 		if _, err := strconv.Atoi(number); err != nil || !ok {
-			return nil, fmt.Errorf("a line of the story is %q; it must be a number, a dot, a space and a step", line)
+			return nil, false, fmt.Errorf("a line of the story is %q; it must be a number, a dot, a space and a step", line)
 		}
 		times := 1
 		if before, count, ok := strings.Cut(step, " ("); ok && strings.HasSuffix(count, " times)") {
 			n, err := strconv.Atoi(strings.TrimSuffix(count, " times)"))
 			if err != nil {
-				return nil, fmt.Errorf("a line of the story is %q; the number of times must be a number", line)
+				return nil, false, fmt.Errorf("a line of the story is %q; the number of times must be a number", line)
 			}
 			step, times = before, n
 		}
 		steps = append(steps, slices.Repeat([]string{step}, times)...)
 	}
-	return steps, nil
+	return steps, isWalk, nil
 }
 
 func isCircle(err error) bool {
@@ -99,10 +117,10 @@ func isCircle(err error) bool {
 	return errors.As(err, &circle)
 }
 
-func counterexample(f *search.Failure) *Counterexample {
+func (e *exploration) counterexample(f *search.Failure) *Counterexample {
 	err := f.Err
 	if isCircle(err) {
 		err = fmt.Errorf("%w: %w", ErrNoRest, err)
 	}
-	return &Counterexample{Steps: slices.Clone(f.Trace), Err: err}
+	return &Counterexample{Steps: slices.Clone(f.Trace), Err: err, Bounds: e.bounds, isWalk: e.walks}
 }

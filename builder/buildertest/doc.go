@@ -89,7 +89,8 @@
 //
 // Each pass is the first one of a new process, unless [Bounds.KeepMemory]: so the state is all that a pass depends on, and the
 // exploration of a builder's operator is exact, because forgetting costs it only requests. [Bounds.Walks] adds random walks with more
-// faults and with processes that remember. They continue from states that no walk had seen.
+// faults and with processes that remember. They continue from states that no walk had seen. Their counterexamples begin with these bounds,
+// within which [Replay] runs them.
 //
 // # A simulated cluster
 //

@@ -44,7 +44,7 @@ func asYAML(state []string) []string {
 // endState returns the objects of a server as JSON, for a comparison.
 func (s *Scenario) endState(server *Server) ([]string, error) {
 	names := strings.NewReplacer(server.namesOfUIDs()...)
-	state := []string{} // of a scenario that deletes everything: not nil, which Explore takes for no end
+	var state []string
 	for _, obj := range server.Objects() {
 		content, err := asMap(obj)
 		if err != nil {

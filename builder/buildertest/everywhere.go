@@ -273,20 +273,14 @@ func difference(want, got []string) string {
 
 // checkForeign returns an error if writes of the operator changed an object of another owner.
 func (s *Scenario) checkForeign(server *Server, writes []Call) error {
-	foreign := map[string]bool{}
-	for _, obj := range s.Objects {
-		if s.Foreign(obj) {
-			k, err := server.kinds.of(obj)
-			if err != nil {
-				return err
-			}
-			foreign[newRequest("", k, keyOf(obj)).object()] = true
-		}
+	foreign, err := s.foreignObjects(server)
+	if err != nil {
+		return err
 	}
 	var errs []error
 	for _, write := range writes {
 		for _, c := range write.single() {
-			if c.Changed && foreign[c.object()] {
+			if c.Changed && foreign[c.UID] {
 				errs = append(errs, fmt.Errorf("an object that is not the operator's was written: %s", c))
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/armature-dev/armature/builder/buildertest/internal/search"
@@ -57,6 +58,14 @@ type Bounds struct {
 	Walks int
 	// Seed makes other walks. Default: 0.
 	Seed uint64
+}
+
+// ofWalk returns the bounds of a random walk.
+func (b Bounds) ofWalk() Bounds {
+	const more = 4
+	b.Crashes, b.StaleReads, b.EarlyTimers, b.LostReplies = more*b.Crashes, more*b.StaleReads, more*b.EarlyTimers, more*b.LostReplies
+	b.KeepMemory = true
+	return b
 }
 
 // Report says what [Explore] did.
@@ -143,10 +152,10 @@ type exploration struct {
 	first     *exploredState
 	processes []process
 
-	foreign, given map[string]bool // of the scenario's objects
-	made           map[string]int  // creations without faults
-	end            []string        // the end state without faults
-	learning       bool            // the run without faults is running
+	foreign, given map[types.UID]bool // of the scenario's objects
+	made           map[string]int     // creations without faults
+	end            *snapshot          // the end state without faults; nil: none yet
+	learning       bool               // the run without faults is running
 
 	digests digests
 	worlds  map[*snapshot]around
@@ -154,6 +163,7 @@ type exploration struct {
 	quiet   map[search.Hash]quietPass // passes, by content
 	seen    map[schema.GroupKind]bool // kinds that operators and invariants read or write
 
+	walks            bool // random walks are running, within their own bounds
 	passes, replayed int
 }
 
@@ -172,20 +182,22 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	}
 	server.comparable = true
 	e := &exploration{
-		ctx: log.IntoContext(ctx, logr.Discard()), scenario: s, bounds: b, server: server, foreign: map[string]bool{}, given: map[string]bool{},
+		ctx: log.IntoContext(ctx, logr.Discard()), scenario: s, bounds: b, server: server, given: map[types.UID]bool{},
 		digests: digests{}, worlds: map[*snapshot]around{}, seen: map[schema.GroupKind]bool{{}: true},
 		quiet: map[search.Hash]quietPass{},
 	}
 	if s.Cluster != nil {
 		e.cluster = s.Cluster(server)
 	}
+	if e.foreign, err = s.foreignObjects(server); err != nil {
+		return nil, err
+	}
 	for _, obj := range s.Objects {
-		k, err := server.kinds.of(obj)
+		uid, err := server.initialUID(obj)
 		if err != nil {
 			return nil, err
 		}
-		name := newRequest("", k, keyOf(obj)).object()
-		e.given[name], e.foreign[name] = true, s.Foreign(obj)
+		e.given[uid] = true
 	}
 	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests, Owner: s.Owner}
 	for _, p := range append([]Process{own}, s.Others...) {
@@ -230,9 +242,9 @@ func (e *exploration) learn() error {
 	case err != nil:
 		return err
 	case failure != nil:
-		return counterexample(failure)
+		return e.counterexample(failure)
 	case e.end == nil:
-		return &Counterexample{Err: fmt.Errorf("%w within %d steps", ErrNoRest, e.bounds.Depth)}
+		return &Counterexample{Bounds: bounds, Err: fmt.Errorf("%w within %d steps", ErrNoRest, e.bounds.Depth)}
 	}
 	return nil
 }
@@ -265,10 +277,7 @@ func (e *exploration) exhaust(ctx context.Context) (search.Stats, *search.Failur
 
 // walk takes the random walks, with more faults.
 func (e *exploration) walk(ctx context.Context) (int, *search.Failure, error) {
-	const more = 4
-	e.bounds.Crashes, e.bounds.StaleReads, e.bounds.EarlyTimers = more*e.bounds.Crashes, more*e.bounds.StaleReads, more*e.bounds.EarlyTimers
-	e.bounds.LostReplies *= more
-	e.bounds.KeepMemory = true
+	e.walks, e.bounds = true, e.bounds.ofWalk()
 	stats, failure, err := search.Walk(ctx, e, search.Walks{Number: e.bounds.Walks, Seed: e.bounds.Seed, Depth: e.bounds.Depth})
 	return stats.States, failure, err
 }
@@ -280,7 +289,7 @@ func (e *exploration) shrink(f *search.Failure) error {
 	if err != nil {
 		return err
 	}
-	found := counterexample(small)
+	found := e.counterexample(small)
 	if found.Story, err = e.story(found.Steps); err != nil {
 		return err
 	}

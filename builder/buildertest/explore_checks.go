@@ -58,11 +58,11 @@ func (e *exploration) checkOwner(before, after *exploredState, call Call) error 
 	if !call.Changed || call.Created {
 		return nil
 	}
-	if e.foreign[call.object()] {
+	if e.foreign[call.UID] {
 		return fmt.Errorf("%w: %s", ErrNotOwned, call)
 	}
 	deletes := call.Verb == VerbDelete || call.Verb == VerbDeleteCollection
-	if !deletes || after.made[call.object()] > 0 || before.made[call.object()] > 0 || e.given[call.object()] {
+	if !deletes || after.made[call.object()] > 0 || before.made[call.object()] > 0 || e.given[call.UID] {
 		return nil
 	}
 	for gvk, rows := range before.server.tables {
@@ -199,24 +199,29 @@ func (e *exploration) Rest(s *exploredState) error {
 			}
 		}
 	}
-	e.server.restore(s.server)
-	end, err := e.endState()
+	if e.learning {
+		e.end = s.server
+		return nil
+	}
+	// An order may be the first in which operators read a kind, so the two are of the kinds that are known now.
+	want, err := e.endState(e.end)
 	if err != nil {
 		return err
 	}
-	if e.learning {
-		e.end = end
-		return nil
+	got, err := e.endState(s.server)
+	if err != nil {
+		return err
 	}
-	if diff := endDifference(e.end, end); diff != "" {
+	if diff := endDifference(want, got); diff != "" {
 		return fmt.Errorf("%w:\n%s", ErrOtherEnd, diff)
 	}
 	return nil
 }
 
-// endState returns the server's state for a comparison, without objects of kinds that operators neither read nor write. If a user edits
-// at any time, the numbers of specs depend on when.
-func (e *exploration) endState() ([]string, error) {
+// endState returns a state for a comparison, without objects of kinds that operators neither read nor write. If a user edits at any time,
+// the numbers of specs depend on when.
+func (e *exploration) endState(end *snapshot) ([]string, error) {
+	e.server.restore(end)
 	s := *e.scenario
 	s.Normalize = func(obj *unstructured.Unstructured) bool {
 		if e.scenario.Cluster != nil && !e.sees(obj.GroupVersionKind()) {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -146,6 +147,23 @@ func (s *Scenario) isForeign(obj client.Object) bool {
 		}
 	}
 	return true
+}
+
+// foreignObjects returns the UIDs of the Foreign ones of the initial objects, in a server that began with them. A later object of the same
+// name is another one.
+func (s *Scenario) foreignObjects(server *Server) (map[types.UID]bool, error) {
+	foreign := map[types.UID]bool{}
+	for _, obj := range s.Objects {
+		if !s.Foreign(obj) {
+			continue
+		}
+		uid, err := server.initialUID(obj)
+		if err != nil {
+			return nil, err
+		}
+		foreign[uid] = true
+	}
+	return foreign, nil
 }
 
 func (s *Scenario) isRequested(obj client.Object) bool {

@@ -2,6 +2,7 @@ package buildertest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,21 @@ func (h history) at(version uint64) client.Object {
 		}
 	}
 	return nil
+}
+
+// initialUID returns the UID of an object that the server began with.
+func (s *Server) initialUID(obj client.Object) (types.UID, error) {
+	k, err := s.kinds.of(obj)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.tables[k.gvk][newRequest("", k, keyOf(obj)).key()]
+	if h == nil || len(*h) == 0 {
+		return "", fmt.Errorf("%s %s isn't among the initial objects of the server", k.gvk.Kind, keyOf(obj))
+	}
+	return (*h)[0].object.GetUID(), nil
 }
 
 func (h history) latest() client.Object {

@@ -1,0 +1,60 @@
+package buildertest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/builder/buildertest/world"
+)
+
+// An operator that reads pods only after an error has a further kind in its end states, in that order alone.
+func TestExploreComparesTheSameKindsOfAllEnds(t *testing.T) {
+	s := by(func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
+		job := jobOf(owner, "owner-1")
+		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); !apierrors.IsNotFound(err) {
+			return reconcile.Result{}, err
+		}
+		if err := c.Create(ctx, job); err != nil {
+			return reconcile.Result{}, errors.Join(err, c.List(ctx, &corev1.PodList{}))
+		}
+		return reconcile.Result{}, nil
+	})
+	s.Objects = append(s.Objects, world.Node("n1"))
+	s.Cluster = world.Cluster(world.Options{Pods: world.JobsSucceed})
+	report := buildertest.Explore(t, s, buildertest.Bounds{LostReplies: 1})
+	assert.True(t, report.Exhausted)
+}
+
+// successor is a scenario in which a user deletes a foreign ConfigMap. The operator then creates and updates one of the same name.
+func successor() buildertest.Scenario {
+	s := by(func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
+		shared := configMap("shared")
+		err := c.Get(ctx, client.ObjectKeyFromObject(shared), shared)
+		switch {
+		case apierrors.IsNotFound(err):
+			return reconcile.Result{}, c.Create(ctx, owned(shared, owner))
+		case err != nil || len(shared.OwnerReferences) == 0 || shared.Data["ready"] == "yes":
+			return reconcile.Result{}, err
+		}
+		shared.Data = map[string]string{"ready": "yes"}
+		return reconcile.Result{}, c.Update(ctx, shared)
+	})
+	s.Objects = append(s.Objects, configMap("shared"))
+	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error {
+		return c.Delete(ctx, configMap("shared"))
+	}}
+	return s
+}
+
+func TestAnOperatorMayUpdateTheSuccessorOfAForeignObject(t *testing.T) {
+	buildertest.Explore(t, successor(), buildertest.Bounds{Crashes: 1})
+	buildertest.CrashEverywhere(t, successor())
+}
