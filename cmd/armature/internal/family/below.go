@@ -31,11 +31,21 @@ var below = map[schema.GroupKind][]schema.GroupKind{
 	core("ReplicationController"): {core("Pod")},
 	core("Pod"):                   {core("PersistentVolumeClaim")},
 	core("Service"):               {{Group: "discovery.k8s.io", Kind: "EndpointSlice"}},
+
+	{Group: "scheduling.volcano.sh", Kind: "PodGroup"}: nil,
+	{Group: "scheduling.x-k8s.io", Kind: "PodGroup"}:   nil,
 }
 
 // stateless are kinds that have no state, so that no problem is theirs. Their contents can be secret or large: only their metadata is
 // read, and only to show them.
 var stateless = map[schema.GroupKind]bool{core("Secret"): true, core("ConfigMap"): true, apps("ControllerRevision"): true}
+
+// canHaveProblem reports whether an object of a kind can have a problem: those of Kubernetes that run nothing, own nothing and claim no
+// volume, such as Leases and RoleBindings, have none.
+func canHaveProblem(kind schema.GroupKind) bool {
+	_, isOwner := below[kind]
+	return isOwner || kind == core("PersistentVolumeClaim") || !isOfKubernetes(kind)
+}
 
 // isGang reports whether a ReplicaJob asks for gang scheduling, without which it has no PodGroup.
 func isGang(m *Member) bool {
@@ -55,6 +65,10 @@ func kindsBelow(kind schema.GroupKind) (kinds []schema.GroupKind, known bool) {
 	if kinds, known = below[kind]; known {
 		return kinds, true
 	}
-	isKubernetes := !strings.Contains(kind.Group, ".") || strings.HasSuffix(kind.Group, ".k8s.io")
-	return nil, isKubernetes
+	return nil, isOfKubernetes(kind)
+}
+
+// isOfKubernetes reports whether a kind is one of Kubernetes, by its group.
+func isOfKubernetes(kind schema.GroupKind) bool {
+	return !strings.Contains(kind.Group, ".") || strings.HasSuffix(kind.Group, ".k8s.io")
 }

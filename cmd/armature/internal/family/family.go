@@ -27,7 +27,7 @@ type Member struct {
 // Family is an object and all that belongs to it.
 type Family struct {
 	Root *Member
-	// Unread are the kinds that could not be listed, and why: mostly that the user may not.
+	// Unread are the kinds that could not be listed, each with the reason: in most cases, the user may not list them.
 	Unread []error
 }
 
@@ -82,7 +82,7 @@ type gathering struct {
 
 // listFor lists the kinds that these objects can own and that haven't been listed yet.
 func (g *gathering) listFor(ctx context.Context, members []*Member) error {
-	var kinds []schema.GroupVersionKind
+	var kinds, possible []schema.GroupVersionKind
 	isNew := func(gk schema.GroupKind) bool {
 		if g.listed[gk] || stateless[gk] && !g.source.Stateless {
 			return false
@@ -105,7 +105,7 @@ func (g *gathering) listFor(ctx context.Context, members []*Member) error {
 			}
 			for _, gvk := range all {
 				if isNew(gvk.GroupKind()) {
-					kinds = append(kinds, gvk)
+					possible = append(possible, gvk)
 				}
 			}
 			continue
@@ -124,27 +124,59 @@ func (g *gathering) listFor(ctx context.Context, members []*Member) error {
 			kinds = append(kinds, mapping.GroupVersionKind)
 		}
 	}
-	return g.list(ctx, kinds)
+	for i, err := range g.list(ctx, kinds) {
+		if err := g.note(kinds[i], err); err != nil {
+			return err
+		}
+	}
+	return g.listPossible(ctx, possible)
 }
 
-// list lists kinds side by side.
-func (g *gathering) list(ctx context.Context, kinds []schema.GroupVersionKind) error {
+// listPossible lists the kinds that may have children of the family, because its operator isn't known. Most have none, and one that
+// doesn't answer, such as a kind with a broken conversion webhook, has nothing to do with the others. If none answers, that is an error.
+func (g *gathering) listPossible(ctx context.Context, kinds []schema.GroupVersionKind) error {
+	failed := 0
+	var last error
+	for i, err := range g.list(ctx, kinds) {
+		if err = g.note(kinds[i], err); err == nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		g.unread = append(g.unread, err)
+		failed, last = failed+1, err
+	}
+	if failed > 0 && failed == len(kinds) {
+		return last
+	}
+	return nil
+}
+
+// note records a kind that the user may not list, and returns other errors that can hide a child.
+func (g *gathering) note(kind schema.GroupVersionKind, err error) error {
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+		return nil
+	}
+	err = fmt.Errorf("list %s: %w", kind.Kind, err)
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	if g.source.Stateless || canHaveProblem(kind.GroupKind()) {
+		g.unread = append(g.unread, err)
+	}
+	return nil
+}
+
+// list lists kinds side by side, and returns the error of each.
+func (g *gathering) list(ctx context.Context, kinds []schema.GroupVersionKind) []error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(kinds))
 	for i, gvk := range kinds {
 		wg.Go(func() { errs[i] = g.listKind(ctx, gvk, len(kinds) > many) })
 	}
 	wg.Wait()
-	for i, err := range errs {
-		switch {
-		case err == nil, apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
-		case apierrors.IsForbidden(err):
-			g.unread = append(g.unread, fmt.Errorf("list %s: %w", kinds[i].Kind, err))
-		default:
-			return fmt.Errorf("list %s: %w", kinds[i].Kind, err)
-		}
-	}
-	return nil
+	return errs
 }
 
 // listKind lists one kind. If there are many to list, most have nothing that belongs to the family: they are asked for

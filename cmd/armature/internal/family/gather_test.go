@@ -2,6 +2,7 @@ package family
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -14,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -109,4 +112,132 @@ func TestPodGroupsOfAGangOnly(t *testing.T) {
 	_, err = Source{Client: c}.Gather(t.Context(), root)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, groups.Load())
+}
+
+// discovered are the kinds of a cluster.
+type discovered struct {
+	discovery.ServerResourcesInterface
+	asked atomic.Int32
+	lists []*metav1.APIResourceList
+}
+
+func (d *discovered) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
+	d.asked.Add(1)
+	return d.lists, nil
+}
+
+// TestAPodGroupOwnsNothing: the pod group of a gang, which has an owner, isn't a reason to read all kinds.
+func TestAPodGroupOwnsNothing(t *testing.T) {
+	for _, group := range []string{"scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io"} {
+		pods := &unstructured.Unstructured{}
+		pods.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v1", Kind: "PodGroup"})
+		pods.SetNamespace("team")
+		pods.SetName("it")
+		pods.SetUID("2")
+		pods.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "api.practice.com/v1alpha1", Kind: "ReplicaJob", Name: "it", UID: "1"}})
+		root, c := rootOf("ReplicaJob", func(client.ObjectList) error { return nil }, pods)
+		require.NoError(t, unstructured.SetNestedMap(root.Object, map[string]any{}, "spec", "runPolicy", "schedulingPolicy"))
+		kinds := &discovered{}
+		found, err := Source{Client: c, Discovery: kinds}.Gather(t.Context(), root)
+		require.NoError(t, err)
+		assert.Len(t, found.Root.Owned, 1, group)
+		assert.Zero(t, kinds.asked.Load(), group)
+	}
+}
+
+// storeOf returns a KVStore, an object of an unknown operator, and where its family is. All kinds of the cluster are read for it.
+func storeOf(before func(list client.ObjectList) error) (*unstructured.Unstructured, Source) {
+	resource := func(kind string) metav1.APIResource {
+		return metav1.APIResource{Kind: kind, Namespaced: true, Verbs: []string{"get", "list"}}
+	}
+	scheme := runtime.NewScheme()
+	_ = clientgoscheme.AddToScheme(scheme)
+	for _, kind := range []string{"KVStore", "Broken"} {
+		scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: kind}, &unstructured.Unstructured{})
+		scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: kind + "List"}, &unstructured.UnstructuredList{})
+	}
+	root := &unstructured.Unstructured{}
+	root.SetAPIVersion("example.com/v1")
+	root.SetKind("KVStore")
+	root.SetNamespace("team")
+	root.SetName("orders")
+	root.SetUID("1")
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "orders-0", UID: "2", OwnerReferences: []metav1.OwnerReference{{
+		APIVersion: "example.com/v1", Kind: "KVStore", Name: "orders", UID: "1",
+	}}}}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(pod).Build()
+	return root, Source{
+		Client: interceptor.NewClient(c, interceptor.Funcs{
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				if err := before(list); err != nil {
+					return err
+				}
+				return c.List(ctx, list, opts...)
+			},
+		}),
+		Discovery: &discovered{lists: []*metav1.APIResourceList{
+			{GroupVersion: "v1", APIResources: []metav1.APIResource{resource("Pod"), resource("PersistentVolumeClaim"), resource("PodTemplate")}},
+			{GroupVersion: "coordination.k8s.io/v1", APIResources: []metav1.APIResource{resource("Lease")}},
+			{GroupVersion: "rbac.authorization.k8s.io/v1", APIResources: []metav1.APIResource{resource("Role"), resource("RoleBinding")}},
+			{GroupVersion: "example.com/v1", APIResources: []metav1.APIResource{resource("KVStore"), resource("Broken")}},
+		}},
+	}
+}
+
+// TestABrokenKindHidesNoOther: a CRD whose conversion webhook is down is none of this object's matters.
+func TestABrokenKindHidesNoOther(t *testing.T) {
+	broken := apierrors.NewInternalError(errors.New("conversion webhook for example.com/v1, Kind=Broken failed"))
+	root, source := storeOf(func(list client.ObjectList) error {
+		if kindOf(list) == "BrokenList" {
+			return broken
+		}
+		return nil
+	})
+	found, err := source.Gather(t.Context(), root)
+	require.NoError(t, err)
+	require.Len(t, found.Root.Owned, 1)
+	assert.Equal(t, "orders-0", found.Root.Owned[0].GetName())
+	require.Len(t, found.Unread, 1)
+	assert.ErrorContains(t, found.Unread[0], "list Broken: ")
+
+	root, source = storeOf(func(client.ObjectList) error { return broken })
+	_, err = source.Gather(t.Context(), root)
+	require.ErrorIs(t, err, broken, "no kind can be listed")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	root, source = storeOf(func(list client.ObjectList) error {
+		if kindOf(list) == "BrokenList" {
+			cancel()
+			return ctx.Err()
+		}
+		return nil
+	})
+	_, err = source.Gather(ctx, root)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestAViewersRights: the roles view and edit of Kubernetes let no one list Leases, Roles and PodTemplates, in which no problem can be.
+func TestAViewersRights(t *testing.T) {
+	refused := map[string]bool{"LeaseList": true, "RoleList": true, "RoleBindingList": true, "PodTemplateList": true}
+	forbid := func(list client.ObjectList) error {
+		if refused[kindOf(list)] {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: kindOf(list)}, "", nil)
+		}
+		return nil
+	}
+	root, source := storeOf(forbid)
+	found, err := source.Gather(t.Context(), root)
+	require.NoError(t, err)
+	assert.Empty(t, found.Unread)
+
+	source.Stateless = true
+	found, err = source.Gather(t.Context(), root)
+	require.NoError(t, err)
+	assert.Len(t, found.Unread, 4, "a tree shows them")
+
+	refused["PersistentVolumeClaimList"], refused["BrokenList"] = true, true
+	source.Stateless = false
+	found, err = source.Gather(t.Context(), root)
+	require.NoError(t, err)
+	assert.Len(t, found.Unread, 2)
 }
