@@ -4,6 +4,8 @@ package exitcode
 import (
 	"errors"
 	"fmt"
+
+	"github.com/spf13/cobra"
 )
 
 // The exit codes of commands that look for something, as diff and kubectl diff have them.
@@ -53,4 +55,12 @@ func Or(code int, err error) error {
 		return err
 	}
 	return &Error{Code: code, Err: err}
+}
+
+// ForUsage gives errors of a command's flags and arguments an exit code. Set the command's Args before.
+func ForUsage(cmd *cobra.Command, code int) {
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Or(code, err) })
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return Or(code, check(cmd, args)) }
+	}
 }

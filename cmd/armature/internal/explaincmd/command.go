@@ -32,7 +32,7 @@ StatefulSets, PersistentVolumeClaims and others, and custom resources whose oper
 JobFlow.
 
 The exit code is 0 if there is no problem (the object runs, starts, waits in a queue, or has succeeded), 1 if there is one, and 2 if
-the cause is unknown.`,
+the cause is unknown or an error occurs.`,
 		Example: "  armature explain jobflow/nightly\n  armature explain jobflow/nightly build\n  armature explain fj train -n team-a -o json",
 		Args:    cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,6 +46,7 @@ the cause is unknown.`,
 			return exitcode.Or(exitcode.Trouble, run(cmd.Context(), kube, format, cmd.OutOrStdout(), cmd.ErrOrStderr(), object, node))
 		},
 	}
+	exitcode.ForUsage(cmd, exitcode.Trouble)
 	cmd.ValidArgsFunction = complete.Names(kube, "jobflow", "daemonjob", "replicajob", "fluxjob", "minicluster", "job", "pod")
 	kube.AddFlags(cmd.Flags())
 	format.AddTo(cmd.Flags())
