@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -68,7 +70,7 @@ var actions = []action{
 		short: "Stop the operator's writes for objects until armature unpause",
 		long: "Pause objects of any kind whose operator is written with Armature: their operator writes nothing for them " +
 			"until armature unpause. Running pods continue: unlike suspend, pause stops no work. It protects objects during an upgrade or a " +
-			"manual intervention. It doesn't delay a deletion.",
+			"manual intervention. It doesn't delay a deletion. Pods and the workloads of Kubernetes can't be paused: pause their owner.",
 		example: "  armature pause jobflow/nightly\n  armature pause webapps --all",
 	},
 	{
@@ -93,6 +95,9 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 	if obj.GetDeletionTimestamp() != nil {
 		return errDeleted
 	}
+	if diagnose.IgnoresPause(obj.GroupVersionKind().GroupKind()) {
+		return unpausable(obj)
+	}
 	annotations := obj.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -100,6 +105,15 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 	annotations[wellknown.AnnotationPaused] = "true"
 	obj.SetAnnotations(annotations)
 	return nil
+}
+
+// unpausable returns the reason why an object that no operator written with Armature works on can't be paused.
+func unpausable(obj *unstructured.Unstructured) error {
+	reason := fmt.Sprintf("the controller of a %s is part of Kubernetes and ignores a pause", obj.GetKind())
+	if owner := metav1.GetControllerOf(obj); owner != nil {
+		return fmt.Errorf("%s; pause %s/%s, which owns it", reason, owner.Kind, owner.Name)
+	}
+	return fmt.Errorf("%s; accepted is a kind whose operator is written with Armature", reason)
 }
 
 // unpause removes the annotations of pause and undo.

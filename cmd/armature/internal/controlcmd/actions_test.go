@@ -15,13 +15,23 @@ func TestActions(t *testing.T) {
 		patch        string
 		err          string
 	}{
-		"suspend a flow":                                   {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow}", `{"spec":{"suspend":true}}`, ""},
-		"suspend a replica job":                            {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: ReplicaJob, spec: {replicaSpecs: {}}}", `{"spec":{"runPolicy":{"suspend":true}}}`, ""},
-		"pause anything":                                   {"pause", "{apiVersion: example.com/v1, kind: Thing}", `{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`, ""},
-		"pause what is paused":                             {"pause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true'}}}", "", ""},
-		"pause what is being deleted":                      {"pause", "{apiVersion: example.com/v1, kind: Thing, metadata: {deletionTimestamp: '2026-01-01T00:00:00Z'}}", "", "it is being deleted"},
-		"pause a template":                                 {"pause", "{apiVersion: api.practice.com/v1alpha1, kind: JobTemplate}", "", "no operator works on a JobTemplate"},
-		"pause someone's JobTemplate":                      {"pause", "{apiVersion: flow.example.com/v1, kind: JobTemplate}", `{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`, ""},
+		"suspend a flow":              {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: JobFlow}", `{"spec":{"suspend":true}}`, ""},
+		"suspend a replica job":       {"suspend", "{apiVersion: api.practice.com/v1alpha1, kind: ReplicaJob, spec: {replicaSpecs: {}}}", `{"spec":{"runPolicy":{"suspend":true}}}`, ""},
+		"pause anything":              {"pause", "{apiVersion: example.com/v1, kind: Thing}", `{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`, ""},
+		"pause what is paused":        {"pause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true'}}}", "", ""},
+		"pause what is being deleted": {"pause", "{apiVersion: example.com/v1, kind: Thing, metadata: {deletionTimestamp: '2026-01-01T00:00:00Z'}}", "", "it is being deleted"},
+		"pause a template":            {"pause", "{apiVersion: api.practice.com/v1alpha1, kind: JobTemplate}", "", "no operator works on a JobTemplate"},
+		"pause someone's JobTemplate": {"pause", "{apiVersion: flow.example.com/v1, kind: JobTemplate}", `{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`, ""},
+		"pause a flow's Job": {
+			"pause", "{apiVersion: batch/v1, kind: Job, metadata: {ownerReferences: [{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, name: nightly, uid: u, controller: true}]}}",
+			"", "the controller of a Job is part of Kubernetes and ignores a pause; pause JobFlow/nightly, which owns it",
+		},
+		"pause a Deployment": {
+			"pause", "{apiVersion: apps/v1, kind: Deployment}", "",
+			"the controller of a Deployment is part of Kubernetes and ignores a pause; accepted is a kind whose operator is written with Armature",
+		},
+		"pause a ConfigMap":                                {"pause", "{apiVersion: v1, kind: ConfigMap}", `{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`, ""},
+		"unpause a Job":                                    {"unpause", "{apiVersion: batch/v1, kind: Job, metadata: {annotations: {armature.dev/paused: 'true'}}}", `{"metadata":{"annotations":{"armature.dev/paused":null}}}`, ""},
 		"unpause":                                          {"unpause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true', a: b}}}", `{"metadata":{"annotations":{"armature.dev/paused":null}}}`, ""},
 		"unpause what was undone":                          {"unpause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true', armature.dev/undo: t-1}}}", `{"metadata":{"annotations":{"armature.dev/paused":null,"armature.dev/undo":null}}}`, ""},
 		"unpause what is being deleted":                    {"unpause", "{apiVersion: example.com/v1, kind: Thing, metadata: {deletionTimestamp: '2026-01-01T00:00:00Z', annotations: {armature.dev/paused: 'true'}}}", "", "it is being deleted"},

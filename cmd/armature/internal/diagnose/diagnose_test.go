@@ -68,6 +68,9 @@ func TestDiagnose(t *testing.T) {
 			f.Annotations = map[string]string{"armature.dev/undo": "f-1"}
 			f.Status.Conditions = []metav1.Condition{{Type: "Undone", Status: "False", Reason: "UndoFailed", Message: "it is gone"}}
 		})}, Blocked, "UndoFailed", "JobFlow/f", "isn't undone: it is gone"},
+		"a paused Job, which ignores it": {Facts{Root: makeJob("j", func(j *batchv1.Job) {
+			j.Annotations = map[string]string{"armature.dev/paused": "true"}
+		}, nil, makePod("p", nil))}, Running, "", "Job/j", "it runs: 1 pod"},
 		"paused": {Facts{Root: makeFlow(func(f *v1alpha1.JobFlow) {
 			f.Annotations = map[string]string{"armature.dev/paused": "true"}
 		})}, Blocked, "PausedByAnnotation", "JobFlow/f", `the annotation armature.dev/paused is "true"`},

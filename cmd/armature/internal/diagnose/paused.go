@@ -1,13 +1,15 @@
 package diagnose
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // paused: an annotation of the object stops its operator's writes, and may have undone its last disruptive change.
 func paused(s subject) *Finding {
-	if !wellknown.IsPaused(s.GetAnnotations()) || s.HasEnded() {
+	if !wellknown.IsPaused(s.GetAnnotations()) || s.HasEnded() || IgnoresPause(s.GroupVersionKind().GroupKind()) {
 		return nil
 	}
 	finding := blocked("PausedByAnnotation", "it is paused: its operator writes nothing while the annotation %s is \"true\"",
@@ -23,4 +25,15 @@ func paused(s subject) *Finding {
 		}
 	}
 	return finding.do("armature unpause %s%s", typed(s.Object), s.flagN())
+}
+
+// IgnoresPause reports whether objects of a kind are pods, or workloads of Kubernetes. Its own controllers work on them, and don't obey the
+// annotation of a pause.
+func IgnoresPause(kind schema.GroupKind) bool {
+	switch kind.Group {
+	case "apps", "batch":
+		return true
+	default:
+		return kind == schema.GroupKind{Kind: "Pod"} || kind == schema.GroupKind{Kind: "ReplicationController"}
+	}
 }
