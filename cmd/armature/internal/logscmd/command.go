@@ -41,7 +41,8 @@ func New() *cobra.Command {
 			`NODE selects one part: a node
 of a JobFlow, a cluster node of a DaemonJob, a replica type of a ReplicaJob.
 
-With --follow the command continues until the object has ended, and includes pods that start later.`,
+With --follow the command continues until the object has ended, and includes pods that start later. While the API server doesn't answer,
+it waits, and says so on standard error.`,
 		Example: "  armature logs jobflow/nightly build\n  armature logs rj/train worker --follow --tail=10",
 		Args:    cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +50,7 @@ With --follow the command continues until the object has ended, and includes pod
 			if err != nil {
 				return err
 			}
-			return run(cmd.Context(), kube, o, cmd.OutOrStdout(), object, part)
+			return run(cmd.Context(), kube, o, cmd.OutOrStdout(), cmd.ErrOrStderr(), object, part)
 		},
 	}
 	cmd.ValidArgsFunction = complete.Names(kube, "jobflow", "daemonjob", "replicajob", "fluxjob", "minicluster", "job", "pod")
@@ -64,7 +65,9 @@ With --follow the command continues until the object has ended, and includes pod
 	return cmd
 }
 
-func run(ctx context.Context, kube *genericclioptions.ConfigFlags, o options, out io.Writer, args []string, part string) error {
+func run(
+	ctx context.Context, kube *genericclioptions.ConfigFlags, o options, out, errs io.Writer, args []string, part string,
+) error {
 	cluster, err := connect.Open(kube)
 	if err != nil {
 		return err
@@ -77,7 +80,9 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, o options, ou
 	if err != nil {
 		return err
 	}
-	s := &source{options: o, cluster: cluster, pods: clients.CoreV1().Pods(root.GetNamespace()), part: part, root: root}
+	s := &source{
+		options: o, cluster: cluster, pods: clients.CoreV1().Pods(root.GetNamespace()), part: part, root: root, errs: errs,
+	}
 	p := &printer{out: out, paint: output.PaintFor(out), timestamps: o.timestamps}
 	if o.follow {
 		return s.followAll(ctx, p)

@@ -2,6 +2,7 @@ package logscmd
 
 import (
 	"context"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ type source struct {
 	pods    typedcorev1.PodInterface
 	part    string
 	root    *unstructured.Unstructured
+	errs    io.Writer
 	pause   atomic.Int64 // between two searches for its pods, in ns
 }
 

@@ -1,7 +1,6 @@
 package logscmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +9,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
 )
 
@@ -33,19 +34,23 @@ const (
 func (s *source) followAll(ctx context.Context, p *printer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changes, err := s.watch(ctx)
+	changes, err := s.watchAgain(ctx)
 	if err != nil {
 		return err
 	}
 	logs := s.newFollower(p)
 	for {
 		ended := hasEnded(s.root) // before its pods are found: there are no more of them then
-		began := time.Now()
-		f, err := s.find(ctx)
+		var f found
+		err := s.persist(ctx, func() (err error) {
+			began := time.Now()
+			f, err = s.find(ctx)
+			s.pause.Store(int64(max(settle, busyShare*time.Since(began))))
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		s.pause.Store(int64(max(settle, busyShare*time.Since(began))))
 		if err := logs.start(ctx, f); err != nil {
 			return err
 		}
@@ -58,14 +63,71 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 				s.root = root
 				continue
 			}
-			if changes, err = s.watch(ctx); err != nil { // the API server ends watches after a time
-				return cmp.Or(context.Cause(ctx), err)
+			if changes, err = s.watchAgain(ctx); err != nil { // the API server ends watches after a time
+				return err
 			}
 		case <-logs.ends:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// persist makes a request until it succeeds or the API server refuses it, and says once that it repeats it.
+func (s *source) persist(ctx context.Context, request func() error) error {
+	delays := connect.Retries()
+	for isSaid := false; ; isSaid = true {
+		err := request()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil || connect.IsRefusal(err) {
+			return err
+		}
+		if !isSaid {
+			fmt.Fprintf(s.errs, "%v; repeating the request until the API server answers\n", err)
+		}
+		select {
+		case <-time.After(delays.Step()):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// watchAgain watches the object, and reads it: no watch has shown what happened before.
+func (s *source) watchAgain(ctx context.Context) (changes <-chan *unstructured.Unstructured, err error) {
+	err = s.persist(ctx, func() (err error) {
+		changes, err = s.watch(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changes, s.persist(ctx, func() error { return s.readRoot(ctx) })
+}
+
+// readRoot reads the object again. One that doesn't exist any more is deleted, also if a new one has its name.
+func (s *source) readRoot(ctx context.Context) error {
+	now := &unstructured.Unstructured{}
+	now.SetGroupVersionKind(s.root.GroupVersionKind())
+	err := s.cluster.Client.Get(ctx, client.ObjectKeyFromObject(s.root), now)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && now.GetUID() != s.root.GetUID():
+		s.root = deleted(s.root)
+		return nil
+	case err != nil:
+		return fmt.Errorf("read %s: %w", s.root.GetName(), err)
+	}
+	s.root = now
+	return nil
+}
+
+// deleted returns an object that doesn't exist any more.
+func deleted(root *unstructured.Unstructured) *unstructured.Unstructured {
+	root = root.DeepCopy()
+	root.SetDeletionTimestamp(&metav1.Time{Time: time.Now()})
+	return root
 }
 
 // follower reads the logs of containers until these end.
@@ -226,11 +288,11 @@ func (s *source) watch(ctx context.Context) (<-chan *unstructured.Unstructured, 
 		return nil, fmt.Errorf("watch %s: %w", s.root.GetName(), err)
 	}
 	changes := make(chan *unstructured.Unstructured)
+	root := s.root
 	go func() {
 		defer close(changes)
 		defer pods.Stop()
 		defer self.Stop()
-		root := s.root
 		var due <-chan time.Time
 		for {
 			var out chan *unstructured.Unstructured
@@ -243,8 +305,7 @@ func (s *source) watch(ctx context.Context) (<-chan *unstructured.Unstructured, 
 				}
 				if u, isObject := event.Object.(*unstructured.Unstructured); isObject && event.Type != watch.Bookmark {
 					if root = u; event.Type == watch.Deleted {
-						root = u.DeepCopy()
-						root.SetDeletionTimestamp(&metav1.Time{Time: time.Now()})
+						root = deleted(u)
 					}
 				}
 			case _, ok := <-pods.ResultChan():

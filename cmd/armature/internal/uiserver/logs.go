@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 )
 
 const (
@@ -141,18 +147,73 @@ func (s *stream) sendLines(first line, lines <-chan line) {
 	s.sendBatch("lines", &b)
 }
 
-// follow reads one log to its end.
+// follow reads one log to its end. A stream can end before: the kubelet, the API server or a proxy ends one that is old or silent. As long as
+// the container runs, its log is opened again after the last line.
 func (v *Viewer) follow(ctx context.Context, q logQuery, pod [2]string, index int, lines chan<- line) error {
 	if v.pods == nil {
 		return errors.New("there are no logs here")
 	}
-	options := q.options
+	pods, options := v.pods.CoreV1().Pods(q.namespace), q.options
 	options.Container = pod[1]
-	body, err := v.pods.CoreV1().Pods(q.namespace).GetLogs(pod[0], &options).Stream(ctx)
-	if err != nil {
-		return err
+	l := &logReader{index: index, lines: lines}
+	delays := connect.Retries()
+	for {
+		body, err := pods.GetLogs(pod[0], &options).Stream(ctx)
+		switch {
+		case err == nil:
+			delays = connect.Retries()
+			err = l.read(ctx, body)
+		case !l.again || connect.IsRefusal(err):
+			return err
+		}
+		if ctx.Err() != nil || options.Previous {
+			return err
+		}
+		runs, unknown := isRunning(ctx, pods, pod[0], pod[1])
+		if unknown == nil && !runs || connect.IsRefusal(unknown) {
+			return err
+		}
+		select {
+		case <-time.After(delays.Step()):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		l.again = true
+		if !l.last.IsZero() {
+			options.TailLines, options.SinceTime = nil, &metav1.Time{Time: l.last}
+		}
 	}
+}
+
+// isRunning reports whether a container runs. It lists the pod: a viewer of logs may list pods, and not always get one.
+func isRunning(ctx context.Context, pods typedcorev1.PodInterface, pod, container string) (bool, error) {
+	list, err := pods.List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", pod).String()})
+	if err != nil {
+		return false, err
+	}
+	for i := range list.Items {
+		of := &list.Items[i].Status
+		for _, c := range slices.Concat(of.InitContainerStatuses, of.ContainerStatuses, of.EphemeralContainerStatuses) {
+			if c.Name == container && c.State.Running != nil {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// logReader reads the log of one container, by one stream after the other.
+type logReader struct {
+	index int
+	lines chan<- line
+	last  time.Time // of the last line
+	again bool      // an earlier stream had the lines until then
+}
+
+// read reads one stream to its end.
+func (l *logReader) read(ctx context.Context, body io.ReadCloser) error {
 	defer body.Close()
+	before := l.last
 	reader := bufio.NewReaderSize(body, maxLine)
 	for {
 		text, isCut, err := reader.ReadLine()
@@ -162,20 +223,26 @@ func (v *Viewer) follow(ctx context.Context, q logQuery, pod [2]string, index in
 			}
 			return err
 		}
-		l := line{P: index, S: strings.ToValidUTF8(string(text), "\uFFFD")}
-		if stamp, rest, ok := strings.Cut(l.S, " "); ok {
-			if at, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
-				l.T, l.S = at.UTC().Format(time.RFC3339Nano), rest
+		next, at := line{P: l.index, S: strings.ToValidUTF8(string(text), "\uFFFD")}, time.Time{}
+		if stamp, rest, ok := strings.Cut(next.S, " "); ok {
+			if at, err = time.Parse(time.RFC3339Nano, stamp); err == nil {
+				next.T, next.S = at.UTC().Format(time.RFC3339Nano), rest
 			}
 		}
 		if isCut {
-			l.S += " …"
+			next.S += " …"
 		}
-		for isCut && err == nil { // the rest of the line
+		for err = nil; isCut && err == nil; { // the rest of the line
 			_, isCut, err = reader.ReadLine()
 		}
+		if l.again && !at.After(before) { // the API server counts in seconds, and the kubelet repeats its own messages
+			continue
+		}
+		if !at.IsZero() {
+			l.last = at
+		}
 		select {
-		case lines <- l:
+		case l.lines <- next:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -1,6 +1,7 @@
 package uiserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
@@ -29,6 +32,8 @@ func TestLogsSideBySide(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusForbidden)
 			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no right","reason":"Forbidden","code":403}`)
+		case "/api/v1/namespaces/a/pods":
+			podIn(t, w, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}})
 		default:
 			t.Error("unexpected path", r.URL.Path)
 		}
@@ -59,10 +64,68 @@ func TestLogsSideBySide(t *testing.T) {
 	assert.Equal(t, logEnd{P: 0}, decoded[logEnd](t, l.until("end", nil)))
 }
 
+// podIn answers with the pod x, whose container main is in a state.
+func podIn(t *testing.T, w http.ResponseWriter, state corev1.ContainerState) {
+	t.Helper()
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "x"}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: state}}
+	w.Header().Set("Content-Type", "application/json")
+	assert.NoError(t, json.NewEncoder(w).Encode(corev1.PodList{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{pod},
+	}))
+}
+
+// A kubelet or a proxy ends the stream of a silent container, which isn't the end of its log.
+func TestALogGoesOnAfterAStreamEnds(t *testing.T) {
+	var mu sync.Mutex
+	var opened []string
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch query := r.URL.Query(); r.URL.Path {
+		case "/api/v1/namespaces/a/pods/x/log":
+			opened = append(opened, query.Get("tailLines")+" "+query.Get("sinceTime"))
+			fmt.Fprint(w, "message of the kubelet\n2026-01-02T03:04:05.1Z one\n")
+			if len(opened) > 1 {
+				fmt.Fprint(w, "2026-01-02T03:04:05.2Z two\n")
+			}
+		case "/api/v1/namespaces/a/pods":
+			assert.Equal(t, "metadata.name=x", query.Get("fieldSelector"))
+			state := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+			if len(opened) > 1 {
+				state = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
+			}
+			podIn(t, w, state)
+		}
+	}))
+	t.Cleanup(api.Close)
+	s := newSite(t, newAPI(t))
+	var err error
+	s.login.one.pods, err = kubernetes.NewForConfig(&rest.Config{Host: api.URL})
+	require.NoError(t, err)
+	var lines []string
+	s.listen("/api/stream/logs?namespace=a&pod=x/main&tail=7").read(func(e sent) bool {
+		if e.event == "lines" {
+			for _, l := range decoded[[]line](t, e.data) {
+				lines = append(lines, l.S)
+			}
+		}
+		return e.event == "end"
+	})
+	assert.Equal(t, []string{"message of the kubelet", "one", "two"}, lines)
+	mu.Lock()
+	defer mu.Unlock()
+	assert.Equal(t, []string{"7 ", " 2026-01-02T03:04:05Z"}, opened)
+}
+
 // One tenant's pod prints what it likes: no event is large, and few lines wait for a slow browser.
 func TestALogOfLongLinesComesInSmallEvents(t *testing.T) {
 	const lines = linesAhead + 8
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/log") {
+			podIn(t, w, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}})
+			return
+		}
 		for range lines {
 			fmt.Fprintln(w, strings.Repeat("<", maxLine-1))
 		}
