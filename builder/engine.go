@@ -75,6 +75,8 @@ func newEngine(c client.Client, o Options, clock func() time.Time, parallelism i
 	if parallelism < 1 {
 		parallelism = maxRequests
 	}
+	known := kinds.New(c, clock)
+	c = sources.Bounded(c, known)
 	readsLive := o.Reader != nil
 	if !readsLive {
 		o.Reader = c
@@ -87,7 +89,7 @@ func newEngine(c client.Client, o Options, clock func() time.Time, parallelism i
 		name:        o.Name,
 		recorder:    o.Recorder,
 		parallelism: parallelism,
-		kinds:       kinds.New(c, clock),
+		kinds:       known,
 		now:         clock,
 		memory:      memory.New(),
 		waiting:     telemetry.NewWaiting(o.Name),
@@ -108,7 +110,9 @@ func newEngine(c client.Client, o Options, clock func() time.Time, parallelism i
 //		Unstructured:                    true,
 //	}}}
 //
-// A cache with a label filter must include the children: each child that the filter hides costs a request.
+// A cache with a label filter must include the children. For a child that the filter hides, the first read after a write waits 10 seconds
+// for the cache, and writes the child's name to the log. From then on, each read of the child costs a request, and no event of the child
+// causes a pass.
 func EngineFor(mgr manager.Manager, name string) *Engine {
 	name = cmp.Or(name, wellknown.FieldOwner)
 	return NewEngine(mgr.GetClient(), Options{Name: name, Recorder: mgr.GetEventRecorder(name), Reader: mgr.GetAPIReader()})

@@ -27,7 +27,8 @@ type Options struct {
 	AddToScheme func(*runtime.Scheme) error
 	// Setup adds the operators to a manager. Required. It is the same for all commands, so it must not use the manager's client.
 	Setup func(manager.Manager) error
-	// Cache has the options of the manager's cache, such as a label filter. Default: everything that the operators read.
+	// Cache has the options of the manager's cache, such as a label filter, which must include the children: see builder.EngineFor.
+	// Default: everything that the operators read.
 	Cache cache.Options
 	// Permissions are those of the role that don't follow from the declarations: see rbac.Options.More. Default: nil, none.
 	Permissions []rbacv1.PolicyRule
