@@ -177,6 +177,10 @@ func (s *Server) seed(given client.Object) error {
 	if obj.GetName() == "" {
 		return fmt.Errorf("%T to be added has no name", given)
 	}
+	if !k.namespaced && obj.GetNamespace() != "" {
+		return fmt.Errorf("%T %s to be added has the namespace %s; accepted is none, because the kind is cluster-scoped (see Sample)",
+			given, obj.GetName(), obj.GetNamespace())
+	}
 	uid, created, generation, status := obj.GetUID(), obj.GetCreationTimestamp(), obj.GetGeneration(), statusOf(obj)
 	deleted := obj.GetDeletionTimestamp()
 	s.fillSystemFields(obj)

@@ -81,9 +81,6 @@ func readOwners(scheme *runtime.Scheme, paths []string) (owners []client.Object,
 				if !ok {
 					return fmt.Errorf("%s: %T is not an object", file, obj)
 				}
-				if owner.GetNamespace() == "" {
-					owner.SetNamespace("default")
-				}
 				owners = append(owners, owner)
 			}
 		})

@@ -8,10 +8,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/yaml"
 
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/program"
 	v1 "github.com/armature-dev/armature/examples/tutorial/api/v1"
 	"github.com/armature-dev/armature/examples/tutorial/operator"
@@ -62,6 +66,28 @@ func TestRole(t *testing.T) {
 	written, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, text, string(written))
+}
+
+// The owner of a cluster-scoped kind has no namespace, so that its children may be in any.
+func TestRoleOfAClusterScopedKind(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(crds, "examples.armature.dev_backups.yaml"))
+	require.NoError(t, err)
+	cluster := filepath.Join(t.TempDir(), "crd.yaml")
+	text = bytes.Replace(text, []byte("scope: Namespaced"), []byte("scope: Cluster"), 1)
+	require.NoError(t, os.WriteFile(cluster, text, 0o600))
+	plan := func(o *v1.Backup, _ builder.View) builder.Plan[*v1.Backup] {
+		return builder.Plan[*v1.Backup]{Children: []builder.Child{
+			builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "data", Name: o.Name}}),
+		}}
+	}
+	role := func(crd string) error {
+		var out bytes.Buffer
+		return program.Run(t.Context(), program.Options{Name: "backup", AddToScheme: v1.AddToScheme, Setup: func(mgr manager.Manager) error {
+			return builder.NewOperator[*v1.Backup](mgr, "backup").Owns(&corev1.ConfigMap{}).Plan(plan).Complete()
+		}}, []string{"role", "-crds", crd, "-samples", sample}, &out)
+	}
+	require.NoError(t, role(cluster))
+	require.ErrorContains(t, role(crds), "metadata.namespace of *v1.ConfigMap data/")
 }
 
 func TestWrongArguments(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -101,7 +102,11 @@ func (d *derivation) plans(op declared.Operator) ([]declared.Plan, error) {
 			continue
 		}
 		d.used[i] = true
-		plan, err := op.Plan(sample)
+		placed, err := d.placed(sample)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := op.Plan(placed)
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +115,31 @@ func (d *derivation) plans(op declared.Operator) ([]declared.Plan, error) {
 	return plans, nil
 }
 
+// placed returns a sample in the namespace default, if it needs a namespace and has none.
+func (d *derivation) placed(sample client.Object) (client.Object, error) {
+	if sample.GetNamespace() != "" {
+		return sample, nil
+	}
+	gvk, err := apiutil.GVKForObject(sample, d.options.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	mapping, err := d.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil || mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		return sample, err
+	}
+	sample = sample.DeepCopyObject().(client.Object)
+	sample.SetNamespace(metav1.NamespaceDefault)
+	return sample, nil
+}
+
 // owned grants what a kind of children needs.
 func (d *derivation) owned(owner client.Object, owned declared.Owned, plans []declared.Plan) error {
 	if owned.ByName {
 		d.grant(owned.Kind, "", "get", "create", "patch")
+		if slices.ContainsFunc(plans, func(p declared.Plan) bool { return p.PruneAll }) { // see prune.ListMetadata
+			d.grant(owned.Kind, "", "list")
+		}
 	} else {
 		d.grant(owned.Kind, "", append(slices.Clone(read), "create", "patch")...)
 	}

@@ -15,12 +15,13 @@ type Options struct {
 	// Scheme has the kinds of the operators. Required.
 	Scheme *runtime.Scheme
 	// CRDs are files, and directories with .yaml files, of the CustomResourceDefinitions of the scheme's kinds. They name the kinds'
-	// resources. A path without a definition is an error. Default: nil; the resources are then the plurals that Kubernetes guesses.
+	// resources and scopes. A path without a definition is an error. Default: nil; the resources are then the plurals that Kubernetes
+	// guesses, and the kinds are namespaced.
 	CRDs []string
 	// Setup sets the operators up, as in the program. Required. It must not use the manager's client: there is no cluster.
 	Setup func(manager.Manager) error
-	// Samples are owners. Their plans show which kinds the operators patch and delete. Default: nil; each owned kind is then patched and
-	// deleted.
+	// Samples are owners. Their plans show which kinds the operators patch and delete. A sample of a namespaced kind without a namespace is
+	// in the namespace default. Default: nil; each owned kind is then patched and deleted.
 	Samples []client.Object
 	// More are further rules: for Plan.Edits, Plan.Delete, and requests of the program's own. Default: nil, none.
 	More []rbacv1.PolicyRule

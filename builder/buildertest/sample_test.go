@@ -1,0 +1,37 @@
+package buildertest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// A sample of a cluster-scoped kind has no namespace.
+func TestSampleHasTheScopeOfItsKind(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return file
+	}
+	sample := write("sample.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+	crd := func(kind, scope string) string {
+		return write(kind+".yaml", "kind: CustomResourceDefinition\nspec:\n  scope: "+scope+"\n  names: {kind: "+kind+"}\n  versions: [{name: v1}]\n")
+	}
+	assert.Empty(t, Sample(t, sample, &corev1.ConfigMap{}, crd("ConfigMap", "Cluster")).Namespace)
+	assert.Equal(t, "default", Sample(t, sample, &corev1.ConfigMap{}, crd("ConfigMap", "Namespaced"), crd("Other", "Cluster")).Namespace)
+	assert.Equal(t, "default", Sample(t, sample, &corev1.ConfigMap{}).Namespace)
+}
+
+// A cluster-scoped object with a namespace would be stored under a name that no read asks for.
+func TestAddRefusesTheNamespaceOfAClusterScopedObject(t *testing.T) {
+	err := NewServer(scheme.Scheme).Add(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "n"}})
+	require.EqualError(t, err,
+		"*v1.Node n to be added has the namespace default; accepted is none, because the kind is cluster-scoped (see Sample)")
+}
