@@ -117,6 +117,24 @@ func TestSamples(t *testing.T) {
 	assert.Contains(t, more, "+ delete configmaps.")
 }
 
+// PruneAll lists a kind past the cache, also one whose children are read by name.
+func TestPruneAllListsKindsByName(t *testing.T) {
+	plan := func(o *owner, _ builder.View) builder.Plan[*owner] {
+		return builder.Plan[*owner]{PruneAll: o.Name == "all"}
+	}
+	permissions := func(name string) []string {
+		return derived(t, rbac.Options{
+			Samples: []client.Object{&owner{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}},
+			Setup: setup(plan, func(o *builder.Operator[*owner]) {
+				o.Owns(&corev1.Secret{}, builder.ByName(func(o *owner) []string { return []string{o.Name} }))
+			}),
+		})
+	}
+	assert.Contains(t, permissions("all"), "+ list secrets.")
+	assert.Contains(t, permissions("all"), "+ delete secrets.")
+	assert.NotContains(t, permissions("some"), "+ list secrets.")
+}
+
 func TestMore(t *testing.T) {
 	assert.Equal(t, []string{"+ delete deployments.apps", "+ get nonResourceURL /metrics"}, derived(t, rbac.Options{
 		Setup: setup(nothing, func(*builder.Operator[*owner]) {}),
