@@ -74,7 +74,7 @@ const (
 	// ReasonLeaderFailed: the leader ended with a nonzero exit code.
 	ReasonLeaderFailed = "LeaderFailed"
 	// ReasonWorkerFailed: a worker failed or was lost. As the reason of Failed: a worker failed too often before the
-	// command started.
+	// command started, or its exit code failed the Job.
 	ReasonWorkerFailed = "WorkerFailed"
 	// ReasonLeaderLost: the leader's pod was deleted, evicted, or lost with its node.
 	ReasonLeaderLost = "LeaderLost"

@@ -61,10 +61,24 @@ func (p *pass) isAtRest() bool { return p.c.Status.Leader == nil && p.c.Status.S
 
 // isSpoiled reports whether a suspended Job can't be resumed. A pod that was stopped has ended with a code of its own (runc, for one,
 // says 2 when it is told to stop before it has started the container), and its Job fails. Or the spec has changed in the
-// meantime, and a Job's template can't.
+// meantime, and a Job's template can't. Or the queue has changed, and Kueue must get to know the Job anew.
 func (p *pass) isSpoiled(job *batchv1.Job) bool {
 	return outcome.Of(job).Phase == outcome.Failed || outcome.Condition(job, batchv1.JobFailureTarget) != nil ||
-		job.Annotations[annotationFailure] != "" || job.Annotations[annotationTemplate] != origin.Digest(new(podTemplate(p.c)))
+		job.Annotations[annotationFailure] != "" || job.Annotations[annotationTemplate] != origin.Digest(new(podTemplate(p.c))) ||
+		!isInQueue(job, p.c)
+}
+
+// defaultQueue is the name of a LocalQueue whose label Kueue gives itself to Jobs without one.
+const defaultQueue = "default"
+
+// isInQueue reports whether a Job has the labels for Kueue that it would be created with.
+func isInQueue(job *batchv1.Job, c *v1alpha1.MiniCluster) bool {
+	desired := allJobLabels(c)
+	queue := desired[v1alpha1.LabelKueueQueue]
+	if queue == "" && job.Labels[v1alpha1.LabelKueueQueue] == defaultQueue {
+		queue = defaultQueue
+	}
+	return job.Labels[v1alpha1.LabelKueueQueue] == queue && job.Labels[v1alpha1.LabelKueuePriority] == desired[v1alpha1.LabelKueuePriority]
 }
 
 // resume lets a suspended Job run, and its deadline start again. Kueue resumes the Jobs in its queues itself.

@@ -120,7 +120,10 @@ func (p *pass) startTime(o *observed) *metav1.Time {
 	if p.c.Status.StartTime != nil {
 		return p.c.Status.StartTime.DeepCopy()
 	}
-	if o.job != nil && o.job.Status.StartTime != nil && o.job.Status.StartTime.Before(&p.now) {
+	// Until the Job controller observes that a Job is resumed, startTime is that of the former run: before Kubernetes 1.36 a suspension
+	// doesn't remove it.
+	if o.job != nil && outcome.Condition(o.job, batchv1.JobSuspended) == nil &&
+		o.job.Status.StartTime != nil && o.job.Status.StartTime.Before(&p.now) {
 		return o.job.Status.StartTime.DeepCopy() // Kueue let it start
 	}
 	return p.now.DeepCopy()

@@ -3,6 +3,7 @@ package minicluster
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -23,7 +24,8 @@ type failure struct {
 	final bool
 }
 
-// failureOf says why a Job failed, from the leader's pod; what happened to workers means nothing.
+// failureOf says why a Job failed, from the leader's pod. What happened to workers means nothing, unless the exit code of one failed the
+// Job.
 func failureOf(c *v1alpha1.MiniCluster, o *observed) failure {
 	end := outcome.Of(o.job)
 	if end.Reason == batchv1.JobReasonDeadlineExceeded {
@@ -32,8 +34,16 @@ func failureOf(c *v1alpha1.MiniCluster, o *observed) failure {
 	if why := o.job.Annotations[annotationFailure]; why != "" && end.Reason == batchv1.JobReasonBackoffLimitExceeded {
 		return failure{reason: v1alpha1.ReasonWorkerFailed, message: why, final: true}
 	}
+	byItself := func(pod *corev1.Pod) bool { return o.endedByItself(c, pod) }
+	if end.Reason == batchv1.JobReasonPodFailurePolicy && !slices.ContainsFunc(o.leaders, byItself) {
+		f := failure{reason: v1alpha1.ReasonJobFailed, message: "the Job failed: " + end.Why()}
+		if slices.ContainsFunc(o.pods, byItself) {
+			f.reason = v1alpha1.ReasonWorkerFailed
+		}
+		return f
+	}
 	pod := o.failedLeader(anyPod)
-	if known := c.Status.Leader; pod != nil && known != nil && pod.UID != known.UID && !endedByItself(c, pod) {
+	if known := c.Status.Leader; pod != nil && known != nil && pod.UID != known.UID && !o.endedByItself(c, pod) {
 		// The leader had been lost before this one, which came in its place, was stopped with the rest.
 		if pod = o.failedLeader(func(pod *corev1.Pod) bool { return pod.UID == known.UID }); pod == nil {
 			return lost(c)

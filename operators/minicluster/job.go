@@ -16,13 +16,15 @@ import (
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
-// Exit codes of a pod that say nothing about the work: a worker that can't go on (see start.sh), one that was killed,
-// and one that was told to stop. All others are the leader's own, and fail the Job at once, whether or not this
-// operator is there to see it.
+// Exit codes of a pod that say nothing about the work: of a worker that can't continue (see start.sh), of a container that the runtime
+// couldn't start, of one that was killed, of one that was told to stop, and of one that containerd finds dead after a reboot of the
+// node. All others are the leader's own, and fail the Job at once, whether or not this operator observes it.
 const (
-	exitWorker  = 75
-	exitKilled  = 137
-	exitStopped = 143
+	exitWorker     = 75
+	exitStartError = 128
+	exitKilled     = 137
+	exitStopped    = 143
+	exitUnknown    = 255
 )
 
 // render makes the Job: one pod for each rank.
@@ -35,7 +37,7 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   c.Namespace,
 			Name:        c.Name,
-			Labels:      podtemplate.Merge(jobLabels(c), c.Spec.JobLabels),
+			Labels:      allJobLabels(c),
 			Annotations: map[string]string{},
 		},
 		Spec: batchv1.JobSpec{
@@ -51,7 +53,7 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
 					ContainerName: new(workerName(c)),
 					Operator:      batchv1.PodFailurePolicyOnExitCodesOpNotIn,
-					Values:        []int32{exitWorker, exitKilled, exitStopped},
+					Values:        []int32{exitWorker, exitStartError, exitKilled, exitStopped, exitUnknown},
 				},
 			}}},
 			Template: podTemplate(c),
@@ -66,6 +68,11 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 		job.Spec.ActiveDeadlineSeconds = deadline(c, job)
 	}
 	return job
+}
+
+// allJobLabels are the Job's labels: its own, and those of the spec.
+func allJobLabels(c *v1alpha1.MiniCluster) map[string]string {
+	return podtemplate.Merge(jobLabels(c), c.Spec.JobLabels)
 }
 
 // jobLabels are the Job's own labels.

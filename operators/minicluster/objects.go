@@ -27,7 +27,7 @@ func (p *pass) prepare(o *observed) []builder.Child {
 	children := []builder.Child{builder.Want(scriptsMap(c)), builder.Want(headlessService(c))}
 	if !c.Spec.Flux.Disable {
 		children = append(children, builder.Want(configMap(c)))
-		if !p.withholdsCertificate(o) {
+		if !p.withholdsCertificate(o) && !p.isCertificateGone() {
 			children = append(children, p.certificate())
 		}
 	}
@@ -57,11 +57,19 @@ func (p *pass) certificate() builder.Child {
 	return builder.Want(curveSecret(p.c, p.NewCertificate(p.c.Name)), builder.CreateOnly())
 }
 
-// withholdsCertificate reports whether the Secret with the certificate is gone while brokers have that certificate. They would refuse
-// brokers that start with another one, so the operator makes one only once they have been stopped.
+// withholdsCertificate reports whether the certificate is gone while brokers have it. They would refuse brokers that start with another
+// one, so the operator makes one only once they have been stopped.
 func (p *pass) withholdsCertificate(o *observed) bool {
 	flux := &p.c.Spec.Flux
-	return o.haveCertificate() && !flux.Disable && flux.CurveCert == "" && named[*corev1.Secret](p.view, curveName(p.c)) == nil
+	return o.haveCertificate() && !flux.Disable && flux.CurveCert == "" &&
+		(named[*corev1.Secret](p.view, curveName(p.c)) == nil || p.isCertificateGone())
+}
+
+// isCertificateGone reports whether the Secret exists, and the certificate that the operator made is no longer in it. Such a Secret isn't
+// desired: the builder prunes it, and a later pass creates another one.
+func (p *pass) isCertificateGone() bool {
+	secret := named[*corev1.Secret](p.view, curveName(p.c))
+	return p.c.Spec.Flux.CurveCert == "" && secret != nil && len(secret.Data[curveKey]) == 0
 }
 
 // isCertificateLost reports whether a cluster that runs on has lost its certificate.
@@ -69,15 +77,39 @@ func (p *pass) isCertificateLost(o *observed, d decision) bool {
 	return d.action == actionRun && p.withholdsCertificate(o)
 }
 
-// isPrepared reports whether all that the pods need exists.
+// isPrepared reports whether all that the pods need exists, with the content that the present spec gives it.
 func (p *pass) isPrepared(o *observed) bool {
 	c := p.c
-	ready := named[*corev1.ConfigMap](p.view, scriptsName(c)) != nil && named[*corev1.Service](p.view, headlessName(c)) != nil &&
+	ready := p.hasFiles(scriptsName(c), files(c)) && named[*corev1.Service](p.view, headlessName(c)) != nil &&
 		(!p.mayServe(o) || named[*appsv1.Deployment](p.view, servicesName(c)) != nil)
 	if c.Spec.Flux.Disable {
 		return ready
 	}
-	return ready && named[*corev1.ConfigMap](p.view, configName(c)) != nil && named[*corev1.Secret](p.view, curveName(c)) != nil
+	return ready && p.hasFiles(configName(c), configMap(c).Data) && p.hasCertificate()
+}
+
+// hasFiles reports whether the ConfigMap of a name has these files. It must not have the empty ones. Other files are someone else's.
+func (p *pass) hasFiles(name string, files map[string]string) bool {
+	found := named[*corev1.ConfigMap](p.view, name)
+	if found == nil {
+		return false
+	}
+	for file, text := range files {
+		if found.Data[file] != text {
+			return false
+		}
+	}
+	return true
+}
+
+// hasCertificate reports whether the Secret has the certificate of the spec, or, if the spec has none, any.
+func (p *pass) hasCertificate() bool {
+	secret := named[*corev1.Secret](p.view, curveName(p.c))
+	if secret == nil {
+		return false
+	}
+	found, own := string(secret.Data[curveKey]), p.c.Spec.Flux.CurveCert
+	return found != "" && (own == "" || found == own)
 }
 
 // named returns the owner's child of a name, or nil if there is none or it terminates.

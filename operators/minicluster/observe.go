@@ -126,14 +126,22 @@ func (o *observed) failsByItself(c *v1alpha1.MiniCluster) bool {
 		return true
 	}
 	pod := o.failedLeader(anyPod)
-	return pod != nil && endedByItself(c, pod)
+	return pod != nil && o.endedByItself(c, pod)
 }
 
-// endedByItself reports whether a pod failed with an exit code that fails the Job: that of its command, not of its being
-// stopped.
-func endedByItself(c *v1alpha1.MiniCluster, pod *corev1.Pod) bool {
+// endedByItself reports whether a pod failed with an exit code that fails the Job: that of its command, not of its being stopped.
+func (o *observed) endedByItself(c *v1alpha1.MiniCluster, pod *corev1.Pod) bool {
 	state := outcome.Terminated(pod, workerName(c))
-	return state != nil && state.ExitCode != 0 && state.ExitCode != exitWorker && state.ExitCode != exitKilled && state.ExitCode != exitStopped
+	return state != nil && state.ExitCode != 0 && isFatal(o.job, state.ExitCode)
+}
+
+// isFatal reports whether a container that ends with an exit code fails a Job. A running Job keeps the policy of the version that created
+// it.
+func isFatal(job *batchv1.Job, code int32) bool {
+	policy := job.Spec.PodFailurePolicy
+	return policy != nil && slices.ContainsFunc(policy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
+		return r.OnExitCodes != nil && !slices.Contains(r.OnExitCodes.Values, code)
+	})
 }
 
 // isStill reports whether all pods have ended.

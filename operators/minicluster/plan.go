@@ -50,7 +50,7 @@ func (planner Planner) Plan(c *v1alpha1.MiniCluster, view builder.View) builder.
 	d := p.decide(o)
 	status := p.status(o, d)
 	plan := builder.Plan[*v1alpha1.MiniCluster]{Events: p.events(o, d, status), RequeueAfter: p.requeueAfter(o, d, status)}
-	if d.invalid == "" {
+	if d.invalid == "" && !p.stops(o, d) {
 		plan.Children = p.prepare(o)
 		plan.Prune = []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}}
 	} else if p.mustRest(o) { // also the services of an invalid spec: a FluxJob gives its share back once all pods have ended
@@ -58,6 +58,24 @@ func (planner Planner) Plan(c *v1alpha1.MiniCluster, view builder.View) builder.
 	}
 	p.changeJob(&plan, o, d)
 	return p.withStatus(plan, status)
+}
+
+// stops reports whether a plan stops pods. Invariant: such a plan has no children, because the builder changes and deletes nothing after a
+// child that it can't apply.
+func (p *pass) stops(o *observed, d decision) bool {
+	switch d.action {
+	case actionSuspend:
+		return true
+	case actionWithdraw:
+		if o.job != nil {
+			return true
+		}
+	case actionRun:
+		if d.stopsLeader || d.givesUp != "" {
+			return true
+		}
+	}
+	return p.mustRest(o) && named[*appsv1.Deployment](p.view, servicesName(p.c)) != nil
 }
 
 // withStatus adds a status to a plan, if it differs from the recorded one.

@@ -3,6 +3,7 @@ package minicluster
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 )
 
 func TestTheCertificateIsMadeOnce(t *testing.T) {
@@ -110,4 +112,53 @@ func inJSON(t *testing.T, v any) string {
 	text, err := json.Marshal(v)
 	require.NoError(t, err)
 	return string(text)
+}
+
+// A Job that is resumed keeps the startTime of its former run until the Job controller has seen it: before Kubernetes 1.36 a suspension
+// doesn't remove it.
+func TestAResumedClusterStartsNow(t *testing.T) {
+	c := makeCluster(1)
+	c.Spec.DeadlineSeconds = new(int64(60))
+	job, _, _ := started(c)
+	c.Status = v1alpha1.MiniClusterStatus{}
+	job.Spec.Suspend = new(false)
+	job.Status.StartTime = new(metav1.NewTime(noon.Add(-time.Hour)))
+	startTime := func(suspended corev1.ConditionStatus) time.Time {
+		job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: suspended}}
+		plan := planner.Plan(c, buildertest.NewView(noon, job))
+		require.NotNil(t, plan.Status)
+		require.NotNil(t, plan.Status.Status.StartTime)
+		return plan.Status.Status.StartTime.UTC()
+	}
+	assert.Equal(t, noon.UTC(), startTime(corev1.ConditionTrue))
+	assert.Equal(t, noon.Add(-time.Hour).UTC(), startTime(corev1.ConditionFalse))
+}
+
+// The Job's pods read the ConfigMaps and the Secret of the present spec.
+func TestAJobIsCreatedAfterWhatItsPodsNeed(t *testing.T) {
+	for name, change := range map[string]func(spec *v1alpha1.MiniClusterSpec){
+		"command":             func(spec *v1alpha1.MiniClusterSpec) { spec.Containers[0].Command = "another" },
+		"a script less":       func(spec *v1alpha1.MiniClusterSpec) { spec.Containers[0].Commands.Post = "" },
+		"the sidecar's":       func(spec *v1alpha1.MiniClusterSpec) { spec.Containers[1].Command = "another" },
+		"the brokers' config": func(spec *v1alpha1.MiniClusterSpec) { spec.Flux.BrokerConfig = "another" },
+		"curveCert":           func(spec *v1alpha1.MiniClusterSpec) { spec.Flux.CurveCert = "another" },
+		"":                    func(*v1alpha1.MiniClusterSpec) {},
+	} {
+		c := makeCluster(1)
+		c.Spec.Containers[0].Name, c.Spec.Containers[0].RunFlux = "main", true
+		c.Spec.Containers[0].Commands.Post = "cat results"
+		c.Spec.Containers = append(c.Spec.Containers, v1alpha1.MiniClusterContainer{Name: "side", Image: "side", Command: "serve"})
+		objects := firstPasses(c, 1, func(view builder.View) builder.Plan[*v1alpha1.MiniCluster] { return planner.Plan(c, view) })
+		for _, obj := range objects {
+			if m, ok := obj.(*corev1.ConfigMap); ok {
+				m.Data["of someone else"] = "who adds what no script reads"
+			}
+		}
+		hasJob := func() bool {
+			children := planner.Plan(c, buildertest.NewView(noon, objects...)).Children
+			return slices.ContainsFunc(children, func(child builder.Child) bool { _, ok := child.Object().(*batchv1.Job); return ok })
+		}
+		change(&c.Spec)
+		assert.Equal(t, name == "", hasJob(), name)
+	}
 }

@@ -37,7 +37,7 @@ func TestAnyOrderOfEvents(t *testing.T) {
 			},
 			"a pod ends": func(t *rapid.T) {
 				if pod := s.draw(t); pod != nil {
-					code := rapid.SampledFrom([]int32{0, 1, exitWorker, exitKilled, exitStopped}).Draw(t, "code")
+					code := rapid.SampledFrom([]int32{0, 1, exitWorker, exitKilled, exitStopped, exitUnknown}).Draw(t, "code")
 					if outcome.Index(pod) > 0 && code == 1 {
 						code = exitWorker // by its script
 					}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -29,20 +30,23 @@ var (
 
 // scripts returns the content of the ConfigMap with the entry points.
 func scripts(c *v1alpha1.MiniCluster) map[string]string {
-	files := map[string]string{
+	all := files(c)
+	maps.DeleteFunc(all, func(_, text string) bool { return text == "" })
+	return all
+}
+
+// files returns the files that the scripts look for. The ConfigMap doesn't have the empty ones.
+func files(c *v1alpha1.MiniCluster) map[string]string {
+	all := map[string]string{
 		"start.sh":  startScript,
 		"pod.sh":    podScript,
 		"ready.sh":  readyScript,
 		settingsKey: settings(c),
 	}
 	if bringsFlux(c) {
-		files["view.sh"] = viewScript
+		all["view.sh"] = viewScript
 	}
-	add := func(name, text string) {
-		if text != "" {
-			files[name] = text
-		}
-	}
+	add := func(name, text string) { all[name] = text }
 	_, w := worker(c)
 	add("init", w.Commands.Init)
 	add("pre", w.Commands.Pre)
@@ -52,20 +56,20 @@ func scripts(c *v1alpha1.MiniCluster) map[string]string {
 	add(commandKey, w.Command)
 	add(scriptKey, w.Commands.Script)
 	if modeOf(c) != modeInteractive {
-		files[runKey] = runScript(c)
+		all[runKey] = runScript(c)
 	}
 	beside := append(sidecars(c), c.Spec.Services...)
 	for i := range beside {
 		s := &beside[i]
 		if isWrapped(s) {
-			files["side.sh"] = sideScript
+			all["side.sh"] = sideScript
 			add(s.Name+".init", s.Commands.Init)
 			add(s.Name+".pre", s.Commands.ServicePre)
 			add(s.Name+".command", s.Command)
 			add(s.Name+".post", s.Commands.Post)
 		}
 	}
-	return files
+	return all
 }
 
 // settings renders what the scripts need to know of this cluster.

@@ -134,9 +134,9 @@ func (p *pass) infeasible(o *observed, failed []v1alpha1.MiniClusterFailedWorker
 	return fmt.Sprintf("there will be no quorum of %d: %s", quorum(p.c), describeWorker(&failed[last]))
 }
 
-// failedByItself reports whether a worker failed by its own scripts, and wasn't stopped.
+// failedByItself reports whether a worker failed by its own scripts or couldn't start, and wasn't stopped or lost with its node.
 func failedByItself(f *v1alpha1.MiniClusterFailedWorker) bool {
-	return f.ExitCode != nil && *f.ExitCode != exitKilled && *f.ExitCode != exitStopped
+	return f.ExitCode != nil && *f.ExitCode != exitKilled && *f.ExitCode != exitStopped && *f.ExitCode != exitUnknown
 }
 
 // hasBegun reports whether a leader's work has begun: the startup probe, which checks that, has succeeded.
