@@ -1,6 +1,9 @@
 package scaling
 
 import (
+	"context"
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -41,4 +44,34 @@ func nodeLabels(workload client.Object) map[string]string {
 		labels[key] = workload.GetLabels()[key]
 	}
 	return labels
+}
+
+// takenNames returns the names of HorizontalPodAutoscalers that entries need and that others have, each with its controller in a few words.
+func (c *Controller[S]) takenNames(ctx context.Context, scaling S) (map[string]string, error) {
+	spec := scaling.ScalingSpec()
+	taken := map[string]string{}
+	for i := range spec.Autoscaling {
+		e := &spec.Autoscaling[i]
+		if !isOn(e.Spec) {
+			continue
+		}
+		if rule, err := readReplicas(spec, e.Spec); err != nil || rule.source.Resource == "" {
+			continue
+		}
+		for _, name := range workloadNames(scaling, e.Name) {
+			found := &autoscalingv2.HorizontalPodAutoscaler{}
+			err := c.senses.cached.Get(ctx, client.ObjectKey{Namespace: scaling.GetNamespace(), Name: name}, found, client.UnsafeDisableDeepCopy)
+			switch {
+			case client.IgnoreNotFound(err) != nil:
+				return nil, fmt.Errorf("read HorizontalPodAutoscaler %s: %w", name, err)
+			case err != nil || metav1.IsControlledBy(found, scaling):
+			default:
+				taken[name] = "it has no controller"
+				if ref := metav1.GetControllerOfNoCopy(found); ref != nil {
+					taken[name] = "it is controlled by " + ref.Kind + " " + ref.Name
+				}
+			}
+		}
+	}
+	return taken, nil
 }

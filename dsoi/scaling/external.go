@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,6 +43,8 @@ type external struct {
 	grows map[string]bool
 	// rivals are older objects that scale the same.
 	rivals map[about]string
+	// taken has the names of HorizontalPodAutoscalers that the entries need and that others have, with their controllers.
+	taken map[string]string
 	// busy: others of the namespace wait for endpoints, and the sources weren't asked.
 	busy bool
 }
@@ -51,7 +54,9 @@ type senses struct {
 	cached client.Reader
 	live   client.Reader
 	scheme *runtime.Scheme
-	allow  func(*url.URL) error
+	// clusterKind is the kind of the clusters.
+	clusterKind schema.GroupKind
+	allow       func(*url.URL) error
 	// loopback: endpoints may be on this machine.
 	loopback bool
 	last     *lru.Cache[types.UID, lastReadings]
@@ -90,6 +95,9 @@ func (c *Controller[S]) observe(ctx context.Context, scaling S, view builder.Vie
 	out := &external{}
 	var err error
 	if out.rivals, err = c.rivals(ctx, scaling); err != nil {
+		return nil, err
+	}
+	if out.taken, err = c.takenNames(ctx, scaling); err != nil {
 		return nil, err
 	}
 	if out.claims, err = c.claimsOf(ctx, scaling); err != nil {

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,14 +18,20 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// atOnce is when the pass comes that carries out what this one decides.
-const atOnce = 10 * time.Millisecond
+const (
+	// atOnce is when the pass comes that carries out what this one decides.
+	atOnce = 10 * time.Millisecond
+	// changesFirst is how long after a decision its changes are made in passes without children. The builder makes no changes after a child
+	// that it can't apply, so a refused HorizontalPodAutoscaler would hold up all other nodes. Then they come after the children: a refused
+	// change doesn't hold up HorizontalPodAutoscalers for longer.
+	changesFirst = time.Minute
+)
 
 // planner makes the plan of one object.
 type planner struct {
 	scaling     dsoi.Scaling
 	spec        *v1beta1.ScalingSpec
-	clusterKind string
+	clusterKind schema.GroupKind
 	view        builder.View
 	external    *external
 	now         metav1.Time
@@ -35,6 +42,7 @@ type planner struct {
 	edits    []builder.Edit
 	told     []events.Event
 	decided  bool // something that isn't carried out yet
+	recent   bool // an edit is of a recent decision
 }
 
 // Plan says what to scale, given what was observed. It is a builder.PlanFunc.
@@ -47,7 +55,7 @@ func (c *Controller[S]) Plan(scaling S, view builder.View) builder.Plan[S] {
 		return builder.Plan[S]{RequeueAfter: busyDelay}
 	}
 	p := &planner{
-		scaling: scaling, spec: scaling.ScalingSpec(), clusterKind: c.clusterKind(), view: view, external: external,
+		scaling: scaling, spec: scaling.ScalingSpec(), clusterKind: c.senses.clusterKind, view: view, external: external,
 		now: metav1.NewTime(view.Now).Rfc3339Copy(), was: map[string]v1beta1.NodeScalingStatus{},
 		earlier: newEntryNames(dsoi.ScaledCluster(scaling)),
 	}
@@ -60,7 +68,10 @@ func (c *Controller[S]) Plan(scaling S, view builder.View) builder.Plan[S] {
 		Children: p.children, Edits: p.edits, Events: p.told, RequeueAfter: max(every-view.Now.Sub(external.at), atOnce),
 		Prune: []client.Object{&autoscalingv2.HorizontalPodAutoscaler{}},
 	}
-	if p.decided {
+	if p.recent {
+		plan.Children, plan.Prune = nil, nil
+	}
+	if p.decided || p.recent {
 		plan.RequeueAfter = atOnce
 	}
 	if !sameStatus(scaling.ScalingStatus(), status) {
@@ -144,9 +155,8 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 		return err
 	}
 	if rule.source.Resource != "" {
-		p.children = append(p.children, builder.Want(autoscaler(p.scaling, target, &rule)))
 		is.Value, is.Replicas, is.LastScaleTime = "", nil, nil
-		return nil
+		return p.scaleByResource(e.Name, target, &rule)
 	}
 	read, ok := p.external.readings[about{entry: e.Name}]
 	if !ok {
@@ -162,6 +172,28 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 	is.Value = format(read.value)
 	p.decideBy(e.Name, target, read.value, &rule, is)
 	return nil
+}
+
+// scaleByResource leaves the number of pods to a HorizontalPodAutoscaler. That does nothing while there are none, so the first ones are
+// started here.
+func (p *planner) scaleByResource(entry string, target client.Object, rule *replicaRule) error {
+	if whose, taken := p.external.taken[target.GetName()]; taken {
+		return because(ReasonConflict, "a HorizontalPodAutoscaler %s exists and isn't of this object (%s); delete it, or take the entry out",
+			target.GetName(), whose)
+	}
+	p.children = append(p.children, builder.Want(autoscaler(p.scaling, target, rule)))
+	if replicasOf(target) == 0 {
+		p.edit(builder.Edit{Before: target, Replicas: &rule.min, Foreign: true}, nil)
+		p.told = append(p.told, events.Normal(ReasonScaled,
+			fmt.Sprintf("node %s: from 0 to %d pods: %s", entry, rule.min, boundsOf(rule))).About(target))
+	}
+	return nil
+}
+
+// edit adds a change, and notes whether it is of a recent decision.
+func (p *planner) edit(e builder.Edit, decided *metav1.Time) {
+	p.edits = append(p.edits, e)
+	p.recent = p.recent || decided != nil && p.now.Before(&metav1.Time{Time: decided.Add(changesFirst)})
 }
 
 // decideBy decides on a number of pods by a number that was read, if it is time for that. Bounds hold at any time.
@@ -192,7 +224,7 @@ func (p *planner) follow(entry string, target client.Object, next int32, why str
 	case is.Replicas == nil:
 		is.Replicas = &decided
 	case current != decided:
-		p.edits = append(p.edits, builder.Edit{Before: target, Replicas: &decided, Foreign: true})
+		p.edit(builder.Edit{Before: target, Replicas: &decided, Foreign: true}, is.LastScaleTime)
 	}
 }
 
@@ -211,7 +243,7 @@ func (p *planner) hasCooledDown(change *metav1.Time, after time.Duration) bool {
 // target returns the workload that an entry names, if it is one of the cluster's.
 func (p *planner) target(entry string) (client.Object, error) {
 	cluster := dsoi.ScaledCluster(p.scaling)
-	for _, name := range []string{dsoi.WorkloadName(cluster, entry), entry} {
+	for _, name := range workloadNames(p.scaling, entry) {
 		if set, ok := builder.Lookup[*appsv1.StatefulSet](p.view, name); ok && p.isOfCluster(set) {
 			return set, nil
 		}
@@ -219,13 +251,14 @@ func (p *planner) target(entry string) (client.Object, error) {
 			return d, nil
 		}
 	}
-	return nil, because(ReasonTargetNotFound, "the %s %s has no StatefulSet or Deployment of the node %q", p.clusterKind, cluster, entry)
+	return nil, because(ReasonTargetNotFound, "the %s %s has no StatefulSet or Deployment of the node %q", p.clusterKind.Kind, cluster, entry)
 }
 
 // isOfCluster reports whether the cluster controls a workload: nothing else may be scaled.
 func (p *planner) isOfCluster(workload client.Object) bool {
 	ref := metav1.GetControllerOfNoCopy(workload)
-	return ref != nil && ref.Kind == p.clusterKind && ref.Name == dsoi.ScaledCluster(p.scaling) && workload.GetDeletionTimestamp() == nil
+	return ref != nil && schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == p.clusterKind &&
+		ref.Name == dsoi.ScaledCluster(p.scaling) && workload.GetDeletionTimestamp() == nil
 }
 
 func replicasOf(workload client.Object) int32 {

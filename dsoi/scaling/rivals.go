@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/dsoi"
@@ -73,8 +71,7 @@ func isOlder(a, b client.Object) bool {
 
 // emptyList returns a list of the kind S.
 func (c *Controller[S]) emptyList() (client.ObjectList, error) {
-	like := reflect.New(reflect.TypeFor[S]().Elem()).Interface().(runtime.Object)
-	gvk, err := apiutil.GVKForObject(like, c.senses.scheme)
+	gvk, err := c.ownKind()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package scaling
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -13,14 +14,17 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/dsoi"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -224,7 +228,11 @@ func TestOnlyWorkloadsOfTheCluster(t *testing.T) {
 	other.OwnerReferences[0].Name = "another"
 	another := aSet("storage", 1)
 	another.OwnerReferences[0].Kind = "Village"
-	for name, set := range map[string]*appsv1.StatefulSet{"no one's": stray, "another cluster's": other, "another kind's": another} {
+	namesake := aSet("storage", 1)
+	namesake.OwnerReferences[0].APIVersion = "example.org/v1"
+	for name, set := range map[string]*appsv1.StatefulSet{
+		"no one's": stray, "another cluster's": other, "another kind's": another, "another group's": namesake,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := perform(t, aScaling(byURL("storage", newSource(t, "100").url)), set)
 			assert.Empty(t, s.passes(0))
@@ -539,16 +547,79 @@ func TestAnAutoscalerThatIsSomeoneElses(t *testing.T) {
 	entry := v1beta1.NodeScaling{Name: "storage", Spec: &v1beta1.ReplicaScaling{
 		Max: ptr.To[int32](7), Threshold: "80", Source: &v1beta1.Source{Resource: "cpu"},
 	}}
-	s := perform(t, aScaling(entry), aSet("storage", 1), theirs)
-	for range 3 {
-		_, err := s.reconciler.Reconcile(t.Context(), request)
-		assert.Error(t, err)
-	}
-	assert.Equal(t, "NotOwned", s.ready().Reason)
-	assert.Contains(t, s.ready().Message, "kv-storage")
+	s := perform(t, aScaling(entry, byURL("gate", newSource(t, "100").url)), aSet("storage", 1), aSet("gate", 1), theirs)
+	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-gate"}, s.passes(0), "other entries go on")
+	assert.EqualValues(t, 2, s.replicas("kv-gate"))
+	assert.Equal(t, ReasonConflict, s.ready().Reason)
+	assert.Equal(t, "storage: a HorizontalPodAutoscaler kv-storage exists and isn't of this object (it has no controller); "+
+		"delete it, or take the entry out", s.ready().Message)
 	assert.EqualValues(t, 3, read(s, theirs, "kv-storage").Spec.MaxReplicas)
 
 	require.NoError(t, s.world.Delete(t.Context(), theirs))
 	assert.Equal(t, []string{"create HorizontalPodAutoscaler.autoscaling default/kv-storage"}, s.passes(0))
 	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
+}
+
+// An autoscaler that the API server refuses doesn't delay what other entries decide.
+func TestAnAutoscalerThatIsRefused(t *testing.T) {
+	src := newSource(t, "100")
+	data := growing(src.url)
+	gate := byURL("gate", src.url)
+	gate.Storage = data.Storage
+	s := perform(t, aScaling(byResource("storage"), gate), aSet("storage", 1), aSet("gate", 1), aClass("fast", true), claimOf("gate"))
+	s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Kind: schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, Error: refused})
+	for range 3 {
+		_, _ = s.reconciler.Reconcile(t.Context(), request)
+	}
+	assert.EqualValues(t, 2, s.replicas("kv-gate"))
+	assert.Equal(t, "1536Mi", s.size("data-kv-gate-0"))
+	assert.Equal(t, events.ReasonApplyFailed, s.ready().Reason)
+
+	s.ours.Heal()
+	assert.Equal(t, []string{"create HorizontalPodAutoscaler.autoscaling default/kv-storage"}, s.passes(0))
+}
+
+// A change of another entry that the API server refuses delays an autoscaler for a minute, not forever.
+func TestAChangeThatIsRefusedBesideAnAutoscaler(t *testing.T) {
+	gate := byURL("gate", newSource(t, "100").url)
+	gate.Spec.CoolDown = "1000"
+	s := perform(t, aScaling(gate), aSet("storage", 1), aSet("gate", 1))
+	s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbPatch, Kind: schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, Error: refused})
+	for range 2 {
+		_, _ = s.reconciler.Reconcile(t.Context(), request)
+	}
+	s.change(func(o *TownScaling) { o.Spec.Autoscaling = append(o.Spec.Autoscaling, byResource("storage")) })
+	s.server.Clock().Step(changesFirst)
+	_, _ = s.reconciler.Reconcile(t.Context(), request)
+	assert.EqualValues(t, 7, read(s, &autoscalingv2.HorizontalPodAutoscaler{}, "kv-storage").Spec.MaxReplicas)
+}
+
+// A HorizontalPodAutoscaler doesn't scale a workload without pods, so the controller starts the first ones.
+func TestAResourceScalesANodeWithoutPods(t *testing.T) {
+	entry := byResource("storage")
+	entry.Spec.Min = ptr.To[int32](2)
+	s := perform(t, aScaling(entry), aSet("storage", 0))
+	assert.Equal(t, []string{
+		"create HorizontalPodAutoscaler.autoscaling default/kv-storage", "patch StatefulSet.apps/scale default/kv-storage",
+	}, s.passes(0))
+	assert.EqualValues(t, 2, s.replicas("kv-storage"))
+}
+
+// refused is the error of a quota or a policy.
+func refused(call buildertest.Call) error {
+	return apierrors.NewForbidden(schema.GroupResource{Group: call.Kind.Group, Resource: call.Kind.Kind}, call.Name, errors.New("exceeded quota"))
+}
+
+// byResource is an entry that scales a node by its CPU, up to 7 pods.
+func byResource(node string) v1beta1.NodeScaling {
+	return v1beta1.NodeScaling{Name: node, Spec: &v1beta1.ReplicaScaling{
+		Max: ptr.To[int32](7), Threshold: "80", Source: &v1beta1.Source{Resource: "cpu"},
+	}}
+}
+
+// claimOf is the claim of a node's first pod.
+func claimOf(node string) *corev1.PersistentVolumeClaim {
+	claim := aClaim("data-kv-"+node+"-0", "1Gi", "fast")
+	claim.Labels[dsoi.LabelNode] = node
+	return claim
 }

@@ -3,10 +3,14 @@ package scaling
 import (
 	"context"
 	"net/url"
+	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -20,7 +24,7 @@ type Controller[S dsoi.Scaling] struct {
 	// writes. Required.
 	Name string
 	// Cluster is an empty object of the clusters' kind. Only workloads that a cluster of this kind controls are scaled,
-	// so that who may write an S can't reach others. Required.
+	// so that who may write an S can't reach others. If the manager's scheme lacks the kind, its group is that of S. Required.
 	Cluster client.Object
 	// Allow refuses URLs of sources, with an error that names the accepted ones, and URLs that sources redirect to. Default: all are
 	// allowed. Connections to link-local addresses, and to those of cloud metadata services, are always refused, under any name.
@@ -49,6 +53,7 @@ func (c *Controller[S]) Operator(mgr manager.Manager, cached client.Client, live
 		workers = 8
 	}
 	c.senses.prepare(cached, live, c.Allow, c.Loopback, workers)
+	c.senses.clusterKind = c.kindOfClusters()
 	return builder.NewOperator[S](mgr, c.Name).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
 		Watches(&appsv1.StatefulSet{}, builder.ReferencedBy(targetNames[S])).
@@ -64,8 +69,29 @@ func (c *Controller[S]) Operator(mgr manager.Manager, cached client.Client, live
 func targetNames[S dsoi.Scaling](scaling S) []string {
 	var names []string
 	for i := range scaling.ScalingSpec().Autoscaling {
-		name := scaling.ScalingSpec().Autoscaling[i].Name
-		names = append(names, dsoi.WorkloadName(dsoi.ScaledCluster(scaling), name), name)
+		names = append(names, workloadNames(scaling, scaling.ScalingSpec().Autoscaling[i].Name)...)
 	}
 	return names
+}
+
+// workloadNames returns the names that the workload of an entry may have, the likely one first.
+func workloadNames(scaling dsoi.Scaling, entry string) []string {
+	return []string{dsoi.WorkloadName(dsoi.ScaledCluster(scaling), entry), entry}
+}
+
+// kindOfClusters returns the kind of the clusters. A scheme that lacks it is taken to have it in the group of S.
+func (c *Controller[S]) kindOfClusters() schema.GroupKind {
+	if c.Cluster == nil {
+		return schema.GroupKind{}
+	}
+	if gvk, err := apiutil.GVKForObject(c.Cluster, c.senses.scheme); err == nil {
+		return gvk.GroupKind()
+	}
+	own, _ := c.ownKind() // without it the first pass fails
+	return schema.GroupKind{Group: own.Group, Kind: reflect.TypeOf(c.Cluster).Elem().Name()}
+}
+
+// ownKind returns the kind of S.
+func (c *Controller[S]) ownKind() (schema.GroupVersionKind, error) {
+	return apiutil.GVKForObject(reflect.New(reflect.TypeFor[S]().Elem()).Interface().(runtime.Object), c.senses.scheme)
 }

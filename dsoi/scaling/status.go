@@ -2,7 +2,6 @@ package scaling
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -34,14 +33,6 @@ const (
 	// ReasonAtMax: volumes have grown as far as they may, and are still too small.
 	ReasonAtMax = "AtMax"
 )
-
-// clusterKind is what the clusters' kind is called.
-func (c *Controller[S]) clusterKind() string {
-	if t := reflect.TypeOf(c.Cluster); t != nil {
-		return t.Elem().Name()
-	}
-	return ""
-}
 
 // setConditions says whether all entries are in force.
 func (p *planner) setConditions(status *v1beta1.ScalingStatus, wrong error) {

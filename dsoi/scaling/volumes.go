@@ -94,7 +94,7 @@ func (p *planner) carryOut(claims []*corev1.PersistentVolumeClaim, limit resourc
 		}
 		after := c.DeepCopy()
 		after.Spec.Resources.Requests[corev1.ResourceStorage] = size
-		p.edits = append(p.edits, builder.Edit{Before: c, After: after, Foreign: true})
+		p.edit(builder.Edit{Before: c, After: after, Foreign: true}, s.LastScaleTime)
 	}
 }
 
