@@ -14,8 +14,8 @@
 //	undo.Around               get, create, delete of ControllerRevisions
 //	effects.PerformedBy       get, list, watch, create, patch, delete of ControllerRevisions; patch of the owner's kind, for the finalizer
 //
-// Other verbs depend on the plan: delete for kinds that it prunes, or recreates, and for an owner that it deletes; for PruneAll, patch of the
-// owner's kind and list of kinds with ByName. Plans are pure, so Derive calls them with the sample owners.
+// Other verbs depend on the plan: delete for kinds that it prunes, or recreates, and for an owner that it deletes; for PruneAll, patch of
+// the owner's kind and list of kinds with ByName. Plans are pure, so Derive calls them with the sample owners.
 // Without samples it assumes that each owned kind is pruned, and no PruneAll.
 //
 // A plan without children yet shows neither Plan.Edits nor Plan.Delete, and a program may use a client of its own. Such permissions are

@@ -233,7 +233,7 @@ func (p *place) holdCompletions() (release func()) {
 	p.T.Cleanup(release)
 
 	trial := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "trial"}, Spec: *node("", "").JobTemplate}
-	trial.Spec.Suspend, trial.Spec.Template.Spec.RestartPolicy = ptr.To(true), corev1.RestartPolicyNever
+	trial.Spec.Suspend, trial.Spec.Template.Spec.RestartPolicy = new(true), corev1.RestartPolicyNever
 	require.NoError(p.T, p.Client.Create(p.T.Context(), trial))
 	p.Eventually("completions are refused", func() bool {
 		now := metav1.Now()

@@ -147,8 +147,8 @@ func (s *stream) sendLines(first line, lines <-chan line) {
 	s.sendBatch("lines", &b)
 }
 
-// follow reads one log to its end. A stream can end before: the kubelet, the API server or a proxy ends one that is old or silent. As long as
-// the container runs, its log is opened again after the last line.
+// follow reads one log to its end. A stream can end before: the kubelet, the API server or a proxy ends one that is old or silent. As long
+// as the container runs, its log is opened again after the last line.
 func (v *Viewer) follow(ctx context.Context, q logQuery, pod [2]string, index int, lines chan<- line) error {
 	if v.pods == nil {
 		return errors.New("there are no logs here")

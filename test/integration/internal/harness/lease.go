@@ -19,7 +19,7 @@ func (p *Place) ExpireLease(namespace, name string) {
 		if err := p.Client.Get(p.T.Context(), client.ObjectKey{Namespace: namespace, Name: name}, lease); err != nil {
 			return err
 		}
-		lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = ptr.To[int32](1), ptr.To(metav1.NowMicro())
+		lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = ptr.To[int32](1), new(metav1.NowMicro())
 		return p.Client.Update(p.T.Context(), lease)
 	})
 	p.T.Cleanup(func() { require.NoError(p.T, client.IgnoreNotFound(p.Client.Delete(context.Background(), lease))) })
