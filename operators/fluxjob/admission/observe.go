@@ -62,16 +62,19 @@ func (m Manager) observe(self *v1alpha1.FluxSetup, view builder.View) (*cohort, 
 	return c, state
 }
 
-// counted returns the names of what any of the quotas limits.
+// counted returns the names of what any of the quotas limits, each once: the API server refuses a status that has a usage twice.
 func counted(setups []*v1alpha1.FluxSetup) []string {
+	fixed := []string{needs.MiniClusters, needs.NumberOfPods}
 	var names []string
 	for _, s := range setups {
 		for name := range s.Spec.Quota.Resources {
-			names = append(names, string(name))
+			if !slices.Contains(fixed, string(name)) { // the spec is invalid otherwise
+				names = append(names, string(name))
+			}
 		}
 	}
 	slices.Sort(names)
-	return append([]string{needs.MiniClusters, needs.NumberOfPods}, slices.Compact(names)...)
+	return append(fixed, slices.Compact(names)...)
 }
 
 // rules returns a setup as numbers.

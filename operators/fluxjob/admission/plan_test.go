@@ -519,7 +519,11 @@ func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {
 			`ephemeral-storage, hugepages-<size>, and other resources by their full names, such as nvidia.com/gpu`},
 		"pods":         {quota("pods", "1"), `spec.quota.resources[pods]: Invalid value: "pods": the number of pods is limited by the field pods beside resources`},
 		"miniClusters": {quota("miniClusters", "1"), `the number of MiniClusters is limited by the field miniClusters beside resources`},
-		"no name":      {quota("a/b/c", "1"), `spec.quota.resources[a/b/c]: Invalid value: "a/b/c": `},
+		"pods, twice": {func(s *v1alpha1.FluxSetup) {
+			quota("pods", "1")(s)
+			podLimit(9)(s)
+		}, `spec.quota.resources[pods]: Invalid value: "pods"`},
+		"no name": {quota("a/b/c", "1"), `spec.quota.resources[a/b/c]: Invalid value: "a/b/c": `},
 		"borrowing": {func(s *v1alpha1.FluxSetup) {
 			s.Spec.BorrowingLimit = &v1alpha1.FluxQuota{Resources: corev1.ResourceList{"cpu": resource.MustParse("-2")}}
 		}, `spec.borrowingLimit.resources[cpu]: Invalid value: "-2"`},
@@ -544,6 +548,11 @@ func TestAnInvalidSetupAdmitsNoOneAndKeepsItsBook(t *testing.T) {
 			assert.Zero(t, p.StatusCanWait)
 			got := settle(t, setup, 10, running, makeJob("b", 2))
 			assert.Equal(t, []string{"a"}, held(got))
+			names := map[string]bool{}
+			for _, u := range got.Status.Usage {
+				assert.False(t, names[u.Name], "the API server refuses a status that has the usage of %s twice", u.Name)
+				names[u.Name] = true
+			}
 			for kind, value := range map[string]metav1.ConditionStatus{events.ConditionReady: metav1.ConditionFalse, events.ConditionStalled: metav1.ConditionTrue} {
 				c := condition(got, kind)
 				assert.Equal(t, value, c.Status)
