@@ -245,6 +245,8 @@ func (f *forecast) reason(job *queue.Job, why queue.Reason, holder int) string {
 		text = "the deadline of job %s isn't known, because you can't read it"
 	case blocker.UID != f.ends[holder].uid:
 		text = "job %s was deleted and still holds quota"
+	case isPaused(blocker):
+		text = "job %s is paused and keeps its quota"
 	}
 	text = fmt.Sprintf(text, name)
 	if more := len(f.state.Holders) - 1; more > 0 {

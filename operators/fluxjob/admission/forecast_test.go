@@ -42,7 +42,7 @@ func byName(jobs ...*v1alpha1.FluxJob) map[types.NamespacedName]*v1alpha1.FluxJo
 func TestForecasts(t *testing.T) {
 	strict := func(s *v1alpha1.FluxSetup) { s.Spec.QueueingStrategy = v1alpha1.StrictFIFO }
 	stopped := func(s *v1alpha1.FluxSetup) { s.Spec.StopPolicy = v1alpha1.StopHold }
-	running := makeJob("running", 0, endsAfter(100), holding)
+	running, idle := makeJob("running", 0, endsAfter(100), holding), makeJob("idle", 0, endsAfter(100), holding, paused)
 	endless, overdue, over := makeJob("endless", 0, holding), makeJob("overdue", 0, endsAfter(5), holding), makeJob("over", 0, holding)
 	tests := map[string]struct {
 		setup *v1alpha1.FluxSetup
@@ -72,6 +72,10 @@ func TestForecasts(t *testing.T) {
 		"with jobs that never end": {
 			makeSetup("q", clusters(1), withReservations(endless)), []*v1alpha1.FluxJob{endless, makeJob("a", 1)},
 			map[string]string{"a": "job default/endless has no deadlineSeconds"},
+		},
+		"behind a paused job, whatever its deadline": {
+			makeSetup("q", clusters(1), withReservations(idle)), []*v1alpha1.FluxJob{idle, makeJob("a", 1)},
+			map[string]string{"a": "job default/idle is paused and keeps its quota"},
 		},
 		"stopped": {
 			makeSetup("q", clusters(1), stopped, withReservations(running)), []*v1alpha1.FluxJob{running, makeJob("a", 1)},
