@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -128,11 +129,23 @@ func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 	}
 	if job := c.known.jobs[r.UID]; job != nil && !h.Stays {
 		h.Priority = c.priority(setup, job)
-		if limit := c.setups[setup].Spec.Readiness; limit != nil && (job.Status.Admission == nil || job.Status.Admission.ReadyTime == nil) {
-			h.ReadyBy = lifecycle.End(r.Time, int64(limit.TimeoutSeconds))
-		}
+		h.ReadyBy = c.readyBy(setup, r, job)
 	}
 	return h
+}
+
+// readyBy returns when the pods of a holder must be ready, zero if they were or have no time limit. The job's own pass records that they
+// were. After a pause, or if both passes are due at once, this pass may come first, so the MiniCluster counts until then.
+func (c *cohort) readyBy(setup int, r *v1alpha1.FluxReservation, job *v1alpha1.FluxJob) time.Time {
+	limit := c.setups[setup].Spec.Readiness
+	if limit == nil || job.Status.Admission != nil && job.Status.Admission.ReadyTime != nil {
+		return time.Time{}
+	}
+	end, now := lifecycle.End(r.Time, int64(limit.TimeoutSeconds)), c.known.view.Now
+	if !now.Before(end) && c.known.metReadiness(r) {
+		return now.Add(readyDelay)
+	}
+	return end
 }
 
 // holds returns what is reserved, as amounts.

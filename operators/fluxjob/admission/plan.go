@@ -21,6 +21,8 @@ const (
 	leftoverDelay = time.Minute
 	// unseenDelay is for how long a reservation holds whose job isn't in the cache. It is longer than a cache lags behind after a restart.
 	unseenDelay = 15 * time.Second
+	// readyDelay is the delay of the pass that checks again whether a job has recorded that its pods were ready in time.
+	readyDelay = 15 * time.Second
 	// reclaimDelay is the delay of the pass that checks again which jobs of the cohort reclaim quota.
 	reclaimDelay = time.Minute
 )

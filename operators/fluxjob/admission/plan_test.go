@@ -406,6 +406,50 @@ func TestEvictions(t *testing.T) {
 	assert.Equal(t, `queue "q" has stopPolicy HoldAndDrain`, got.Status.Reservations[0].Evicted.Message)
 }
 
+// The operator of FluxJobs records that pods became ready during a pause only after the pause. Until then the MiniCluster says so.
+func TestPodsThatBecameReadyDuringAPause(t *testing.T) {
+	a := makeJob("a", 1, holding)
+	controlled := func(change ...func(*v1alpha1.MiniCluster)) *v1alpha1.MiniCluster {
+		c := &v1alpha1.MiniCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Labels: map[string]string{LabelQueue: "q"}}}
+		c.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(a, v1alpha1.GroupVersion.WithKind("FluxJob"))}
+		for _, f := range change {
+			f(c)
+		}
+		return c
+	}
+	is := func(kind string, status metav1.ConditionStatus) func(*v1alpha1.MiniCluster) {
+		return func(c *v1alpha1.MiniCluster) {
+			c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: kind, Status: status})
+		}
+	}
+	ready, unready := is(v1alpha1.MiniClusterPodsReady, metav1.ConditionTrue), is(v1alpha1.MiniClusterPodsReady, metav1.ConditionFalse)
+	suspended := func(c *v1alpha1.MiniCluster) { c.Spec.Suspend = true }
+	orphaned := func(c *v1alpha1.MiniCluster) { c.OwnerReferences = nil }
+	readiness := func(s *v1alpha1.FluxSetup) {
+		s.Spec.Readiness = &v1alpha1.FluxReadiness{TimeoutSeconds: 30, BackoffSeconds: 60, BackoffMaxSeconds: 60}
+	}
+	for name, tt := range map[string]struct {
+		cluster *v1alpha1.MiniCluster
+		held    string
+		after   time.Duration // until the next pass
+	}{
+		"ready":                      {controlled(ready), "a", readyDelay},
+		"ended":                      {controlled(unready, is(v1alpha1.ConditionSucceeded, metav1.ConditionTrue)), "a", readyDelay},
+		"not ready":                  {controlled(unready), "(a: NotReady)", 0},
+		"no condition":               {controlled(), "(a: NotReady)", 0},
+		"ready before a suspension":  {controlled(ready, suspended), "(a: NotReady)", 0},
+		"ready, but another owner's": {controlled(ready, orphaned), "(a: NotReady)", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			setup := settle(t, makeSetup("q", readiness, withReservations(a)), 40, makeJob("a", 1, holding, paused), tt.cluster)
+			assert.Equal(t, []string{"a"}, held(setup))
+			setup = settle(t, setup, 50, a, tt.cluster)
+			assert.Equal(t, []string{tt.held}, held(setup))
+			assert.Equal(t, tt.after, plan(t, setup, 50, a, tt.cluster).RequeueAfter, "the pods may become unready before the job has recorded them")
+		})
+	}
+}
+
 // Who was evicted keeps its place in the line from then on, whatever became free meanwhile.
 func TestNoEqualGoesBeforeWhoWasEvicted(t *testing.T) {
 	strict := func(s *v1alpha1.FluxSetup) { s.Spec.QueueingStrategy = v1alpha1.StrictFIFO }

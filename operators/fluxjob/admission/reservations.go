@@ -3,6 +3,7 @@ package admission
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,7 +21,7 @@ type known struct {
 	jobs       map[types.UID]*v1alpha1.FluxJob // those that have a reservation or an admission
 	namespaces map[string]map[string]string    // the labels of the observed namespaces
 	view       builder.View
-	left       *left // made on demand
+	clusters   *observedClusters // made on demand
 }
 
 // newKnown finds the jobs of the reservations.
@@ -95,11 +96,10 @@ func (k *known) isUnseen(r *v1alpha1.FluxReservation) bool {
 	return k.view.Now.Sub(r.Time.Time) < unseenDelay
 }
 
-// left has the MiniClusters that FluxJobs may have left.
-type left struct {
-	controlled map[ownerID]bool                               // by the FluxJobs that have MiniClusters
-	orphans    map[types.NamespacedName]*v1alpha1.MiniCluster // those that run without a controller
-	running    map[types.NamespacedName]bool                  // those that run, whoever controls them
+// observedClusters has the MiniClusters that FluxJobs have, or may have left.
+type observedClusters struct {
+	byName map[types.NamespacedName]*v1alpha1.MiniCluster
+	owners map[ownerID]bool // the FluxJobs that control them
 }
 
 // ownerID is the FluxJob that a MiniCluster names as its owner. Owners are in the same namespace: any user can write an owner reference.
@@ -111,38 +111,47 @@ type ownerID struct {
 // hasLeftCluster reports whether a FluxJob that is gone has left a MiniCluster that still exists. One that was orphaned counts until it has
 // ended: kubectl delete --cascade=orphan removes its owner, and it runs on.
 func (k *known) hasLeftCluster(r *v1alpha1.FluxReservation, setup string) bool {
-	return k.findLeft().controlled[ownerID{r.Namespace, r.UID}] || k.orphan(r, setup) != nil
+	return k.findClusters().owners[ownerID{r.Namespace, r.UID}] || k.orphan(r, setup) != nil
 }
 
-// orphan returns the MiniCluster without a controller that has the share of a reservation, nil if there is none.
+// orphan returns the MiniCluster that runs without a controller and has the share of a reservation, nil if there is none.
 func (k *known) orphan(r *v1alpha1.FluxReservation, setup string) *v1alpha1.MiniCluster {
-	cluster := k.findLeft().orphans[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}]
-	if cluster == nil || cluster.Labels[LabelQueue] != setup {
+	cluster := k.clusterOf(r)
+	if cluster == nil || metav1.GetControllerOfNoCopy(cluster) != nil || needs.IsOver(cluster) || cluster.Labels[LabelQueue] != setup {
 		return nil
 	}
 	return cluster
 }
 
-// findLeft finds the MiniClusters that FluxJobs may have left.
-func (k *known) findLeft() *left {
-	if k.left != nil {
-		return k.left
+// metReadiness reports whether the MiniCluster of a reservation's job has all pods ready, or has ended.
+func (k *known) metReadiness(r *v1alpha1.FluxReservation) bool {
+	cluster := k.clusterOf(r)
+	if cluster == nil || cluster.Spec.Suspend { // its conditions are about an earlier attempt
+		return false
 	}
-	k.left = &left{
-		controlled: map[ownerID]bool{}, orphans: map[types.NamespacedName]*v1alpha1.MiniCluster{}, running: map[types.NamespacedName]bool{},
+	ref := metav1.GetControllerOfNoCopy(cluster)
+	return ref != nil && ref.UID == r.UID &&
+		(meta.IsStatusConditionTrue(cluster.Status.Conditions, v1alpha1.MiniClusterPodsReady) || needs.IsOver(cluster))
+}
+
+// clusterOf returns the MiniCluster with the name of a reservation's job, whoever controls it; nil if there is none.
+func (k *known) clusterOf(r *v1alpha1.FluxReservation) *v1alpha1.MiniCluster {
+	return k.findClusters().byName[types.NamespacedName{Namespace: r.Namespace, Name: r.Name}]
+}
+
+// findClusters finds the MiniClusters that FluxJobs have, or may have left.
+func (k *known) findClusters() *observedClusters {
+	if k.clusters != nil {
+		return k.clusters
 	}
+	k.clusters = &observedClusters{byName: map[types.NamespacedName]*v1alpha1.MiniCluster{}, owners: map[ownerID]bool{}}
 	for _, cluster := range builder.Watched[*v1alpha1.MiniCluster](k.view) {
-		if cluster.DeletionTimestamp == nil && !cluster.Spec.Suspend && !needs.IsOver(cluster) {
-			k.left.running[client.ObjectKeyFromObject(cluster)] = true
-		}
-		switch ref := metav1.GetControllerOfNoCopy(cluster); {
-		case ref != nil && isFluxJob(ref):
-			k.left.controlled[ownerID{cluster.Namespace, ref.UID}] = true
-		case ref == nil && !needs.IsOver(cluster):
-			k.left.orphans[client.ObjectKeyFromObject(cluster)] = cluster
+		k.clusters.byName[client.ObjectKeyFromObject(cluster)] = cluster
+		if ref := metav1.GetControllerOfNoCopy(cluster); ref != nil && isFluxJob(ref) {
+			k.clusters.owners[ownerID{cluster.Namespace, ref.UID}] = true
 		}
 	}
-	return k.left
+	return k.clusters
 }
 
 func isFluxJob(ref *metav1.OwnerReference) bool {
@@ -175,7 +184,8 @@ func (k *known) stays(r *v1alpha1.FluxReservation, setup string) bool {
 	case job.Status.Admission == nil && k.orphan(r, setup) == nil || slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents):
 		return false
 	default:
-		return k.findLeft().running[client.ObjectKeyFromObject(job)]
+		cluster := k.clusterOf(r)
+		return cluster != nil && cluster.DeletionTimestamp == nil && !cluster.Spec.Suspend && !needs.IsOver(cluster)
 	}
 }
 
