@@ -26,7 +26,7 @@ type DaemonJobStatus struct {
 	// State summarises the job in one word. Pending: no node has a Job yet. Running: at least one Job was started, and
 	// the job hasn't ended. Suspended: spec.suspend is true. Paused: failurePolicy Pause has taken effect. Succeed: the
 	// Job of every node has succeeded. Failed: the job has ended, and a node failed or had no Job in time; or the spec
-	// is invalid and no Job was ever started. Terminating: the DaemonJob is being deleted.
+	// is invalid and the job was never started. Terminating: the DaemonJob is being deleted.
 	// +optional
 	// +kubebuilder:validation:Enum=Pending;Running;Suspended;Paused;Succeed;Failed;Terminating
 	State State `json:"state,omitempty"`
@@ -111,7 +111,7 @@ type DaemonJobStatus struct {
 	Retry int32 `json:"retry,omitempty"`
 
 	// Conditions. Ready is True once every node has succeeded; its reason says why it is not True yet. Succeeded and
-	// Failed appear, as True, when the job has ended; Failed also while the spec is invalid and no Job was ever started.
+	// Failed appear, as True, when the job has ended; Failed also while the spec is invalid and the job was never started.
 	// Suspended is True while the job is suspended, and until the operator has resumed all Jobs that it suspended. Stalled
 	// is True when the job can't progress without a user's action.
 	// +optional

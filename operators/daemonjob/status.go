@@ -53,19 +53,21 @@ func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 	return status
 }
 
-// state returns the job's state in one word.
+// state returns the job's state in one word. A job that was started may have no Jobs: a suspension deletes those in a queue of Kueue, and a
+// user may delete the others.
 func (p *pass) state(o *observed, d decision) v1alpha1.State {
-	started := o.active()+o.ended() > 0
+	hasRun := o.active()+o.ended() > 0
+	hasStarted := hasRun || p.last.StartTime != nil
 	switch {
 	case d.ends():
 		return d.end
-	case p.job.Spec.Suspend && (started || d.reason == v1alpha1.ReasonSuspended):
+	case p.job.Spec.Suspend && (hasStarted || d.reason == v1alpha1.ReasonSuspended):
 		return v1alpha1.StateSuspended
 	case d.reason == v1alpha1.ReasonPaused:
 		return v1alpha1.StatePaused
-	case started:
+	case hasRun:
 		return v1alpha1.StateRunning
-	case d.reason == v1alpha1.ReasonInvalidSpec:
+	case d.reason == v1alpha1.ReasonInvalidSpec && !hasStarted:
 		return v1alpha1.StateFailed
 	default:
 		return v1alpha1.StatePending
