@@ -41,8 +41,12 @@ func (p *pass) observeItems(o *observed) {
 		if !p.States[key.node].HasRun() {
 			p.States[key.node] = record.Running
 		}
+		state := p.stateOfItem(o, job)
+		if state == record.Running {
+			p.active++ // whatever the record says: the list of the Job may not be recorded
+		}
 		if r := p.items[key.node]; r != nil && key.item < len(r.States) { // otherwise forEach does it
-			p.observeItem(o, r, key.item, job)
+			r.Observe(key.item, state)
 		}
 	}
 }
@@ -50,18 +54,6 @@ func (p *pass) observeItems(o *observed) {
 // isRetryBegun reports whether the status doesn't record the present retry yet. Its items can have Jobs already: the process may have
 // ended before it wrote the status.
 func (p *pass) isRetryBegun() bool { return p.retry != p.flow.Status.Retry }
-
-// observeItem sets the state of an item from its Job.
-func (p *pass) observeItem(o *observed, r *items.Run, item int, job *batchv1.Job) {
-	r.Started = true
-	if r.States[item].HasEnded() {
-		return
-	}
-	r.States[item] = p.stateOfItem(o, job)
-	if r.States[item] == record.Running {
-		p.active++
-	}
-}
 
 // stateOfItem returns the state of an item that has a Job.
 func (p *pass) stateOfItem(o *observed, job *batchv1.Job) record.State {
@@ -118,7 +110,7 @@ func (p *pass) forEach(o *observed, d *decision, i int) {
 		r = items.NewRun(list)
 		for item := range list.Values {
 			if job := o.itemJobs[itemKey{i, item}]; job != nil {
-				p.observeItem(o, r, item, job)
+				r.Observe(item, p.stateOfItem(o, job))
 			}
 		}
 	}

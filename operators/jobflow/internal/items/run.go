@@ -37,6 +37,14 @@ func Read(s *v1alpha1.ItemsStatus, isRetry bool) *Run {
 	return r
 }
 
+// Observe sets the state of an item that has a Job of the present retry, unless the end of the item is recorded.
+func (r *Run) Observe(item int, state record.State) {
+	r.Started = true
+	if !r.States[item].HasEnded() {
+		r.States[item] = state
+	}
+}
+
 // Status returns the run as the status of a node records it.
 func (r *Run) Status(node string) v1alpha1.ItemsStatus {
 	return v1alpha1.ItemsStatus{
