@@ -29,22 +29,28 @@ func (p *pass) setEditRefused(o *observed, status *v1alpha1.JobFlowStatus) {
 
 // editsOfStarted returns the edits of nodes that have started.
 func (p *pass) editsOfStarted(o *observed) []graph.Problem {
-	const why = "it has been started, and stays as it was then; the change takes effect only if a retry runs it again"
+	const (
+		ofNode  = "it has been started, and stays as it was then; the change takes effect only if a retry runs it again"
+		ofItems = "its items that run or have ended stay as they were; the change takes effect for the others"
+	)
 	var refused []graph.Problem
 	for i := range p.Names {
-		s, job := p.States[i], o.jobs[i]
-		if s != record.Running && !s.HasRun() || s == record.Running && job != nil && p.isWithdrawn(o, job, i) {
+		if s := p.States[i]; s != record.Running && !s.HasRun() {
 			continue
 		}
 		is := record.Digest(p.node(i))
-		was := p.startedAs(o, i)
+		was, hasOpenItems := p.startedAndKept(o, i)
 		switch {
 		case was != "":
 			for _, name := range record.ChangedFields(was, is) {
+				why := ofNode
+				if hasOpenItems && name != "forEach" && name != "when" { // they have decided which items run, and whether
+					why = ofItems
+				}
 				refused = append(refused, graph.Problem{Node: p.Names[i], Err: field.Forbidden(p.Path(i).Child(name), why)})
 			}
 		case p.recorded.States[i].HasRun() && p.Digests[i].Spec != 0 && p.Digests[i].Spec != record.HashDigest(is):
-			refused = append(refused, graph.Problem{Node: p.Names[i], Err: field.Forbidden(p.Path(i), why)})
+			refused = append(refused, graph.Problem{Node: p.Names[i], Err: field.Forbidden(p.Path(i), ofNode)})
 		}
 	}
 	unnamed := 0
@@ -64,6 +70,33 @@ func (p *pass) editsOfStarted(o *observed) []graph.Problem {
 			fmt.Sprintf("%d ended flows were removed: they still count", unnamed))})
 	}
 	return refused
+}
+
+// startedAndKept returns the digest of what a node was started with; empty if it has no Job, or only Jobs that the suspension of the flow
+// deletes. hasOpenItems reports whether further items of the node start, as the spec then has it.
+func (p *pass) startedAndKept(o *observed, i int) (was string, hasOpenItems bool) {
+	if job := o.jobs[i]; job != nil {
+		if p.States[i] == record.Running && p.isWithdrawn(o, job, i) {
+			return "", false
+		}
+		return job.Annotations[AnnotationStartedAs], false
+	}
+	if p.States[i] != record.Running {
+		return p.startedAs(o, i), false
+	}
+	r := p.items[i]
+	for item := range graph.MaxItems {
+		job := o.itemJobs[itemKey{i, item}]
+		switch {
+		case job == nil:
+			hasOpenItems = hasOpenItems || r != nil && item < len(r.States) && r.States[item] == record.Pending
+		case p.isWithdrawn(o, job, i):
+			hasOpenItems = true
+		case was == "":
+			was = job.Annotations[AnnotationStartedAs]
+		}
+	}
+	return was, hasOpenItems
 }
 
 // startedAs returns the digest of what a node was started with; empty if it has no Job.
