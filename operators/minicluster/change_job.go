@@ -68,17 +68,19 @@ func (p *pass) isSpoiled(job *batchv1.Job) bool {
 		!isInQueue(job, p.c)
 }
 
-// defaultQueue is the name of a LocalQueue whose label Kueue gives itself to Jobs without one.
-const defaultQueue = "default"
-
-// isInQueue reports whether a Job has the labels for Kueue that it would be created with.
+// isInQueue reports whether a Job was created for the cluster's queue and priority. The Job's labels don't tell: a policy, an administrator
+// or Kueue itself may have set them.
 func isInQueue(job *batchv1.Job, c *v1alpha1.MiniCluster) bool {
-	desired := allJobLabels(c)
-	queue := desired[v1alpha1.LabelKueueQueue]
-	if queue == "" && job.Labels[v1alpha1.LabelKueueQueue] == defaultQueue {
-		queue = defaultQueue
+	if created, isKnown := job.Annotations[annotationQueue]; isKnown {
+		return created == queueOf(c)
 	}
-	return job.Labels[v1alpha1.LabelKueueQueue] == queue && job.Labels[v1alpha1.LabelKueuePriority] == desired[v1alpha1.LabelKueuePriority]
+	desired := allJobLabels(c)
+	for _, name := range queueLabels { // a Job of an earlier version: a label that the cluster doesn't have may be someone else's
+		if value := desired[name]; value != "" && job.Labels[name] != value {
+			return false
+		}
+	}
+	return true
 }
 
 // resume lets a suspended Job run, and its deadline start again. Kueue resumes the Jobs in its queues itself.

@@ -63,6 +63,7 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 		job.Spec.Suspend = new(true)
 	}
 	job.Annotations[annotationTemplate] = origin.Digest(&job.Spec.Template)
+	job.Annotations[annotationQueue] = queueOf(c)
 	if c.Spec.DeadlineSeconds != nil {
 		job.Annotations[annotationSpent] = strconv.FormatInt(spent(c, now), 10)
 		job.Spec.ActiveDeadlineSeconds = deadline(c, job)
@@ -80,12 +81,21 @@ func jobLabels(c *v1alpha1.MiniCluster) map[string]string {
 	own := labels(c)
 	own[wellknown.LabelManagedBy] = wellknown.ManagedBy
 	own[LabelAttempt] = itoa(c.Status.Restarts)
-	for _, name := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
+	for _, name := range queueLabels {
 		if value := c.Labels[name]; value != "" {
 			own[name] = value
 		}
 	}
 	return own
+}
+
+// queueLabels are the labels of a Job that Kueue reads.
+var queueLabels = []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority}
+
+// queueOf is the queue and the priority that a Job is created for: <queue>/<priority>, both of which may be empty.
+func queueOf(c *v1alpha1.MiniCluster) string {
+	all := allJobLabels(c)
+	return all[v1alpha1.LabelKueueQueue] + "/" + all[v1alpha1.LabelKueuePriority]
 }
 
 // spent is how many seconds of the deadline have passed before a Job is made.

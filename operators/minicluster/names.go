@@ -22,6 +22,8 @@ const (
 
 	// annotationTemplate is a Job's annotation for a digest of what it was rendered from.
 	annotationTemplate = "api.practice.com/template"
+	// annotationQueue is a Job's annotation for the queue and the priority that it was created for, see queueOf.
+	annotationQueue = "api.practice.com/queue"
 	// annotationSpent is a Job's annotation for how many seconds of the deadline had passed when it was made.
 	annotationSpent = "api.practice.com/deadline-spent-seconds"
 	// annotationFailure is a Job's annotation for why the operator has made it fail, if it wasn't that the leader was lost.

@@ -3,6 +3,7 @@ package minicluster
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -67,6 +68,31 @@ func TestAnUpgradeRestartsNothing(t *testing.T) {
 	}
 	for _, e := range plan.Edits {
 		assert.Equal(t, e.Before.(*batchv1.Job).Spec, e.After.(*batchv1.Job).Spec)
+	}
+}
+
+// A waiting Job of an earlier version doesn't say which queue it was created for. Only a queue that the cluster itself asks for replaces it.
+func TestAWaitingJobOfAnEarlierVersion(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cluster, job map[string]string
+		isReplaced   bool
+	}{
+		"the same queue":         {cluster: map[string]string{v1alpha1.LabelKueueQueue: "a"}, job: map[string]string{v1alpha1.LabelKueueQueue: "a"}},
+		"another queue":          {cluster: map[string]string{v1alpha1.LabelKueueQueue: "b"}, job: map[string]string{v1alpha1.LabelKueueQueue: "a"}, isReplaced: true},
+		"a queue of Kueue's own": {job: map[string]string{v1alpha1.LabelKueueQueue: "default", v1alpha1.LabelKueuePriority: "high"}},
+		"another priority": {
+			cluster: map[string]string{v1alpha1.LabelKueueQueue: "a", v1alpha1.LabelKueuePriority: "high"},
+			job:     map[string]string{v1alpha1.LabelKueueQueue: "a"}, isReplaced: true,
+		},
+	} {
+		c := makeCluster(1)
+		job, _, _ := started(c)
+		c.Labels, c.Status = tt.cluster, v1alpha1.MiniClusterStatus{}
+		maps.Copy(job.Labels, tt.job)
+		delete(job.Annotations, annotationQueue)
+		job.Spec.Suspend = new(true)
+		plan := planner.Plan(c, buildertest.NewView(noon, job))
+		assert.Equal(t, tt.isReplaced, len(plan.Delete) == 1, name)
 	}
 }
 
