@@ -128,7 +128,7 @@ type MiniClusterStatus struct {
 	// +optional
 	Leader *MiniClusterLeader `json:"leader,omitempty"`
 
-	// ExitCode is the exit code of the leader's container when the cluster ended. Not set before, nor if it ended
+	// ExitCode is the exit code of the leader when the cluster ended. Not set before, nor if it ended
 	// without one: its pod was lost, or the deadline expired.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`

@@ -18,7 +18,7 @@ import (
 // failure is why a start of the cluster came to nothing.
 type failure struct {
 	reason, message string
-	// code is the exit code of the leader's container, nil if it has none.
+	// code is the exit code of the leader, nil if it has none.
 	code *int32
 	// final is true if another start would be of no use.
 	final bool
@@ -60,21 +60,31 @@ func failureOf(c *v1alpha1.MiniCluster, o *observed) failure {
 		f.reason = v1alpha1.ReasonLeaderLost
 	}
 	state := outcome.Terminated(pod, workerName(c))
-	switch {
-	case state == nil:
+	if state == nil {
 		f.message = fmt.Sprintf("the leader's pod %s failed before its container ended: %s", pod.Name,
 			cmp.Or(pod.Status.Message, pod.Status.Reason, "an init container failed"))
-	case f.reason == v1alpha1.ReasonLeaderLost:
-		f.message = fmt.Sprintf("the leader's pod %s was stopped from outside, with exit code %d%s",
-			pod.Name, state.ExitCode, because(state.Message))
-	default:
-		f.message = fmt.Sprintf("the leader's pod %s ended with exit code %d (%s)%s", pod.Name, state.ExitCode,
-			cmp.Or(state.Reason, "Error"), because(state.Message))
+		return f
 	}
-	if state != nil {
-		f.code = new(state.ExitCode)
+	code, text := endOfLeader(state)
+	f.code = &code
+	if f.reason == v1alpha1.ReasonLeaderLost {
+		f.message = fmt.Sprintf("the leader's pod %s was stopped from outside, with exit code %d%s", pod.Name, code, because(text))
+	} else {
+		f.message = fmt.Sprintf("the leader's pod %s ended with exit code %d (%s)%s", pod.Name, code, cmp.Or(state.Reason, "Error"), because(text))
 	}
 	return f
+}
+
+// endOfLeader returns the exit code of the leader, and what its container says of it. Where start.sh has replaced the code, so that the
+// container's fails the Job, the last line of the message has it.
+func endOfLeader(state *corev1.ContainerStateTerminated) (code int32, text string) {
+	text = strings.TrimSpace(state.Message)
+	begin := strings.LastIndexByte(text, '\n') + 1
+	if _, err := fmt.Sscanf(text[begin:], "the leader's exit code is %d;", &code); err == nil &&
+		state.ExitCode == exitReplaced && slices.Contains(ambiguousExits, code) {
+		return code, strings.TrimSpace(text[:begin])
+	}
+	return state.ExitCode, text
 }
 
 // lost is the failure of a leader that is gone without a trace.

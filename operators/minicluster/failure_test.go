@@ -58,3 +58,24 @@ func TestAJobThatFailedByItsPolicyWithoutAPod(t *testing.T) {
 	assert.Equal(t, v1alpha1.ReasonJobFailed, failed.Reason)
 	assert.Equal(t, "the Job failed: PodFailurePolicy: Container demo failed", failed.Message)
 }
+
+// The work can write to the same file. Its text counts only as the last line, and with a code that start.sh replaces.
+func TestTheEndOfTheLeader(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ended   int32
+		message string
+		code    int32
+		text    string
+	}{
+		"replaced":      {1, "Flux's job failed\nthe leader's exit code is 137; the container ends with 1\n", 137, "Flux's job failed"},
+		"by itself":     {1, "Flux's job failed\n", 1, "Flux's job failed"},
+		"not the last":  {1, "the leader's exit code is 137; the container ends with 1\nFlux's job failed", 1, "the leader's exit code is 137; the container ends with 1\nFlux's job failed"},
+		"made up":       {1, "the leader's exit code is 0; the container ends with 1", 1, "the leader's exit code is 0; the container ends with 1"},
+		"another code":  {3, "the leader's exit code is 137; the container ends with 1", 3, "the leader's exit code is 137; the container ends with 1"},
+		"of no message": {255, "", 255, ""},
+	} {
+		code, text := endOfLeader(&corev1.ContainerStateTerminated{ExitCode: tt.ended, Message: tt.message})
+		assert.Equal(t, tt.code, code, name)
+		assert.Equal(t, tt.text, text, name)
+	}
+}

@@ -2,6 +2,7 @@ package minicluster
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,6 +27,12 @@ const (
 	exitStopped    = 143
 	exitUnknown    = 255
 )
+
+// ambiguousExits are these exit codes. Invariant: start.sh doesn't end the leader with one of them, unless the pod is told to stop.
+var ambiguousExits = []int32{exitWorker, exitStartError, exitKilled, exitStopped, exitUnknown}
+
+// exitReplaced is the exit code that start.sh ends the leader with instead. See endOfLeader.
+const exitReplaced = 1
 
 // render makes the Job: one pod for each rank.
 //
@@ -53,7 +60,7 @@ func render(c *v1alpha1.MiniCluster, now time.Time) *batchv1.Job {
 				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
 					ContainerName: new(workerName(c)),
 					Operator:      batchv1.PodFailurePolicyOnExitCodesOpNotIn,
-					Values:        []int32{exitWorker, exitStartError, exitKilled, exitStopped, exitUnknown},
+					Values:        slices.Clone(ambiguousExits),
 				},
 			}}},
 			Template: podTemplate(c),

@@ -2,6 +2,7 @@ package minicluster
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -219,6 +220,36 @@ func TestTheExitCodeIsThatOfTheWork(t *testing.T) {
 			assert.Equal(t, tt.code, code, out)
 			assert.Contains(t, out, tt.out)
 		})
+	}
+}
+
+// While the operator is down, only the exit code keeps the Job from running the command again.
+func TestEachCodeOfTheWorkFailsTheJob(t *testing.T) {
+	pre := func(text string) func(*v1alpha1.MiniCluster) {
+		return func(c *v1alpha1.MiniCluster) { c.Spec.Containers[0].Commands.Pre = text }
+	}
+	job := render(makeCluster(1), noon)
+	for _, code := range job.Spec.PodFailurePolicy.Rules[0].OnExitCodes.Values {
+		exit := fmt.Sprintf("exit %d", code)
+		for name, change := range map[string][]func(*v1alpha1.MiniCluster){
+			"the command": {plain, running(exit)},
+			"pre":         {plain, pre("echo Flux is broken >>$TERMINATION_LOG; " + exit)},
+		} {
+			t.Run(name+" "+exit, func(t *testing.T) {
+				r := newRig(t, t.TempDir(), makeCluster(2, change...))
+				r.write("message", "", 0o644)
+				r.env = []string{"TERMINATION_LOG=" + filepath.Join(r.dir, "message")}
+				out, ended := r.run(0)
+				assert.True(t, isFatal(job, int32(ended)), "exit code %d: %s", ended, out)
+				known, text := endOfLeader(&corev1.ContainerStateTerminated{ExitCode: int32(ended), Message: r.read("message")})
+				assert.Equal(t, code, known, "the status has it")
+				if name == "the command" {
+					assert.Empty(t, text)
+				} else {
+					assert.Equal(t, fmt.Sprintf("Flux is broken\ncommands.pre ended rank 0 with exit code %d", code), text)
+				}
+			})
+		}
 	}
 }
 
@@ -498,6 +529,10 @@ func TestAWorkerSaysWhatEndedIt(t *testing.T) {
 	out, code := r.run(1)
 	assert.Equal(t, exitWorker, code, out)
 	assert.Equal(t, "commands.workerPre ended rank 1 with exit code 3 (logging.strict is set)\n", r.read("message"))
+
+	r.env = []string{"TERMINATION_LOG=" + filepath.Join(r.dir, "no/directory")}
+	out, code = r.run(1)
+	assert.Equal(t, exitWorker, code, out)
 }
 
 func TestABatchSaysWhatFluxRefuses(t *testing.T) {

@@ -4,8 +4,8 @@
 # goes; the directories of the broker's socket, which sidecars see, and where Flux looks for its libraries. They are
 # arguments so that nothing below names a path. Pods of an earlier version have only the first seven.
 #
-# Exit codes: the leader's is that of the work. 143 says that the pod was told to stop, 75 that a worker can't go on;
-# the Job knows by these two that the work hasn't failed.
+# Exit codes: the leader's is that of the work. 143 says that the pod was told to stop, 75 that a worker can't go on. The runtime ends a
+# container with 128, 137 or 255. The Job takes a pod that ends with one of these five for a lost one, and starts another in its place.
 
 if [ -z "${BASH_VERSION:-}" ] && command -v bash >/dev/null 2>&1; then
 	exec bash "$0" "$@" # what people write in their commands is often bash
@@ -25,12 +25,22 @@ mc_die() {
 	exit 1
 }
 
-# mc_left says which piece of the user's ended this shell, if one did. A worker never ends with a code that fails the Job.
+# mc_left says which piece of the user's ended this shell, if one did. A worker never ends with a code that fails the Job. A leader that
+# isn't told to stop always does, because its command must not run twice; the operator finds its own code in the last line (endOfLeader).
 mc_left() {
 	mc_code=$?
 	trap - EXIT
+	set +e # with logging.strict, a message that can't be written would change the exit code
 	[ -z "$mc_now" ] || mc_report "commands.$mc_now ended rank $mc_rank with exit code $mc_code${mc_strict:+ (logging.strict is set)}"
-	[ "$mc_rank" = 0 ] || case $mc_code in 0 | 143) ;; *) exit 75 ;; esac
+	if [ "$mc_rank" != 0 ]; then
+		case $mc_code in 0 | 143) ;; *) exit 75 ;; esac
+	elif [ -z "$mc_stopping" ]; then
+		case $mc_code in 75 | 128 | 137 | 143 | 255)
+			mc_report "the leader's exit code is $mc_code; its container ends with 1, because the Job starts a pod that ends with $mc_code again"
+			exit 1
+			;;
+		esac
+	fi
 	exit "$mc_code"
 }
 trap mc_left EXIT
