@@ -7,9 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/buildertest/world"
@@ -80,4 +82,78 @@ func TestAQuotaLetsGoOfAPodThatShouldBeDeleted(t *testing.T) {
 
 	require.NoError(t, w.Wait(t.Context(), 2*time.Minute))
 	assert.Len(t, podNames(t, w, got(t, w, replica, "web")), 1)
+}
+
+// A Job counts its ended pod though the quota refuses the next one: else the finalizer would keep the ended pod, and with it the quota.
+func TestAJobCountsItsPodsWhileAQuotaRefusesAnother(t *testing.T) {
+	demo := job(func(s *batchv1.JobSpec) { s.Completions, s.Parallelism = new(int32(2)), new(int32(1)) })
+	w := newWorld(t, world.Options{Pods: world.JobsSucceed}, node("n1"), demo, &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one-pod"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/pods": resource.MustParse("1")}},
+	})
+	require.NoError(t, w.Settle(t.Context()))
+	assert.EqualValues(t, 1, got(t, w, demo, "demo").Status.Succeeded)
+	require.Equal(t, []string{"demo-1"}, podNames(t, w, demo))
+	first := got(t, w, &corev1.Pod{}, "demo-1")
+	assert.Empty(t, first.Finalizers)
+
+	require.NoError(t, w.Server().Client("user").Delete(t.Context(), first))
+	require.NoError(t, w.Settle(t.Context()))
+	assert.Equal(t, []string{"demo-2"}, podNames(t, w, demo))
+	assert.EqualValues(t, 2, got(t, w, demo, "demo").Status.Succeeded)
+}
+
+// Workloads write their status though a quota refuses their pods.
+func TestAWorkloadWritesItsStatusWhileAQuotaRefusesItsPods(t *testing.T) {
+	labels := map[string]string{"app": "web"}
+	template := templateOf("v1")
+	template.Labels = labels
+	selector, meta := &metav1.LabelSelector{MatchLabels: labels}, metav1.ObjectMeta{Namespace: "default", Name: "web", Generation: 1}
+	none := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "no-pod"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}},
+	}
+	replicas := &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Selector: selector, Template: template}}
+	daemons := &appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template}}
+	ordered := &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Selector: selector, Template: template}}
+	parallel := ordered.DeepCopy()
+	parallel.Spec.PodManagementPolicy = appsv1.ParallelPodManagement
+	for name, set := range map[string]client.Object{"ReplicaSet": replicas, "DaemonSet": daemons, "StatefulSet": ordered, "parallel": parallel} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, world.Options{}, node("n1"), set, none)
+			require.NoError(t, w.Settle(t.Context()))
+			var observed int64
+			switch set := got(t, w, set, "web").(type) {
+			case *appsv1.ReplicaSet:
+				observed = set.Status.ObservedGeneration
+			case *appsv1.DaemonSet:
+				observed = set.Status.ObservedGeneration
+				assert.EqualValues(t, 1, set.Status.DesiredNumberScheduled)
+			case *appsv1.StatefulSet:
+				observed = set.Status.ObservedGeneration
+			}
+			assert.EqualValues(t, 1, observed)
+			assert.Empty(t, podNames(t, w, set))
+		})
+	}
+}
+
+// A DaemonSet that may not create a pod replaces none: its sync ends with the error.
+func TestADaemonSetReplacesNoPodWhileAQuotaRefusesAnother(t *testing.T) {
+	set := &appsv1.DaemonSet{ObjectMeta: demo("demo"), Spec: appsv1.DaemonSetSpec{Selector: selectDemo(), Template: templateOf("v1")}}
+	w := newWorld(t, world.Options{}, node("n1"), set, &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one-pod"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}},
+	})
+	require.NoError(t, w.Settle(t.Context()))
+	require.Equal(t, []string{"demo-1"}, podNames(t, w, got(t, w, set, "demo")))
+	require.NoError(t, w.Server().Client("user").Create(t.Context(), node("n2")))
+	edit(t, w, set, func(o *appsv1.DaemonSet) {
+		o.Spec.Template = templateOf("v2")
+		o.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(2))
+	})
+	require.NoError(t, w.Settle(t.Context()))
+	assert.Equal(t, []string{"demo-1"}, podNames(t, w, got(t, w, set, "demo")))
+	assert.EqualValues(t, 2, set.Status.DesiredNumberScheduled)
+	assert.EqualValues(t, 2, set.Status.ObservedGeneration)
 }

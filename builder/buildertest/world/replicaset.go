@@ -48,7 +48,7 @@ func syncReplicaSet(s *State, rs *appsv1.ReplicaSet) []Change {
 			changes = append(changes, remove(pod))
 		}
 	}
-	if len(changes) > 0 {
+	if changes = withinQuota(s, changes); len(changes) > 0 {
 		return changes
 	}
 	status := rs.Status.DeepCopy()

@@ -118,9 +118,9 @@ func (y *statefulSync) growInBatches() (changes []Change, waits bool) {
 	for from, size := 0, 1; from < y.size; from, size = from+size, min(2*size, maxBatch) {
 		failed := false
 		for i := from; i < min(from+size, y.size); i++ {
-			more, taken := y.growOne(y.first + i)
+			more, refused := y.growOne(y.first + i)
 			changes = append(changes, more...)
-			failed = failed || taken
+			failed = failed || refused
 		}
 		if failed {
 			return changes, true
@@ -129,8 +129,8 @@ func (y *statefulSync) growInBatches() (changes []Change, waits bool) {
 	return changes, false
 }
 
-// growOne creates the pod of an ordinal, or deletes it if it has ended. taken reports whether another object has its name.
-func (y *statefulSync) growOne(ordinal int) (changes []Change, taken bool) {
+// growOne creates the pod of an ordinal, or deletes it if it has ended. refused reports whether the API server refuses the pod.
+func (y *statefulSync) growOne(ordinal int) (changes []Change, refused bool) {
 	switch pod := y.pods[ordinal]; {
 	case pod == nil:
 		return y.newPod(ordinal)
@@ -141,9 +141,9 @@ func (y *statefulSync) growOne(ordinal int) (changes []Change, taken bool) {
 	}
 }
 
-// newPod returns the creations of a pod's missing claims, and then of the pod; none while the pod's name is taken by another object,
-// because the API server refuses the pod, as often as the real controller tries.
-func (y *statefulSync) newPod(ordinal int) (changes []Change, taken bool) {
+// newPod returns the creations of a pod's missing claims, and then of the pod; none while another object has the pod's name or a quota is
+// too small, because the API server refuses the pod, as often as the real controller tries.
+func (y *statefulSync) newPod(ordinal int) (changes []Change, refused bool) {
 	name := fmt.Sprintf("%s-%d", y.set.Name, ordinal)
 	pod := podOf(&y.set.Spec.Template, y.set.Namespace, name)
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(y.set, statefulSetKind)}
@@ -164,10 +164,11 @@ func (y *statefulSync) newPod(ordinal int) (changes []Change, taken bool) {
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
 		}})
 	}
-	if taken = exists[*corev1.Pod](y.s, client.ObjectKeyFromObject(pod)); len(claims) > 0 || taken {
-		return claims, taken
+	creation := withinQuota(y.s, []Change{create(pod)})
+	if refused = len(creation) == 0 || exists[*corev1.Pod](y.s, client.ObjectKeyFromObject(pod)); len(claims) > 0 || refused {
+		return claims, refused
 	}
-	return []Change{create(pod)}, false
+	return creation, false
 }
 
 // checkPartition records an error if a new pod needs the template of a former revision: below the partition the real controller creates
