@@ -100,7 +100,7 @@ func parse(file string, c chunk) ([]*Document, error) {
 	if object["kind"] == "List" && object["apiVersion"] == "v1" {
 		return doc.items()
 	}
-	doc.Repeated = doc.repeated(node, "")
+	doc.Repeated = doc.repeated(node)
 	return []*Document{doc}, nil
 }
 
@@ -121,7 +121,7 @@ func (d *Document) items() ([]*Document, error) {
 			node = node.Alias
 		}
 		doc := &Document{File: d.File, Object: &unstructured.Unstructured{Object: object}, node: node, before: d.before}
-		doc.Repeated = doc.repeated(node, "")
+		doc.Repeated = doc.repeated(node)
 		all = append(all, doc)
 	}
 	return all, errors.Join(errs...)
@@ -138,27 +138,36 @@ func valueOf(node *yaml.Node, name string) *yaml.Node {
 }
 
 // repeated finds the fields that a mapping has twice. A server never sees them, since JSON is made of the text before.
-func (d *Document) repeated(node *yaml.Node, path string) []Field {
+func (d *Document) repeated(node *yaml.Node) []Field {
 	var found []Field
+	d.walk(node, nil, func(name *yaml.Node, path []string) {
+		at := strings.TrimPrefix(strings.Join(path, ""), ".")
+		found = append(found, Field{Place{File: d.File, Line: name.Line + d.before, Column: name.Column}, at})
+	})
+	return found
+}
+
+// walk calls a function for each field that a mapping has twice, with the parts of its path. Only such a field needs the whole path: those
+// of all levels of a deep document would be long.
+func (d *Document) walk(node *yaml.Node, path []string, repeated func(name *yaml.Node, path []string)) {
 	seen := map[string]bool{}
+	path = append(path, "")
+	last := &path[len(path)-1]
 	for i, child := range node.Content {
 		switch {
 		case node.Kind == yaml.SequenceNode:
-			found = append(found, d.repeated(child, fmt.Sprintf("%s[%d]", path, i))...)
+			*last = fmt.Sprintf("[%d]", i)
+			d.walk(child, path, repeated)
 		case node.Kind == yaml.MappingNode && i%2 == 1:
 			name := node.Content[i-1]
-			at := name.Value
-			if path != "" {
-				at = path + "." + name.Value
-			}
+			*last = "." + name.Value
 			if seen[name.Value] {
-				found = append(found, Field{Place{File: d.File, Line: name.Line + d.before, Column: name.Column}, at})
+				repeated(name, path)
 			}
 			seen[name.Value] = name.Tag != "!!merge"
-			found = append(found, d.repeated(child, at)...)
+			d.walk(child, path, repeated)
 		}
 	}
-	return found
 }
 
 var lineInError = regexp.MustCompile(`^line (\d+): `)

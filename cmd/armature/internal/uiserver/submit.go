@@ -1,14 +1,15 @@
 package uiserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/lint"
@@ -79,15 +80,18 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	writeJSON(w, code, submitted{Object: obj.Object, Warnings: warned.all()})
 }
 
+// unreadable are the characters that JSON may have as they are, and YAML only escaped.
+var unreadable = regexp.MustCompile(`[\x7f-\x9f\x{feff}\x{fffe}\x{ffff}]`)
+
 // document reads the one object of a submission.
 func document(body submission) (*manifest.Document, error) {
 	text := body.YAML
 	if body.Object != nil {
-		data, err := yaml.Marshal(body.Object)
+		data, err := json.Marshal(body.Object) // YAML too, and without the indent that grows with the depth
 		if err != nil {
 			return nil, badRequest(err.Error())
 		}
-		text = string(data)
+		text = unreadable.ReplaceAllStringFunc(string(data), func(s string) string { return fmt.Sprintf(`\u%04x`, []rune(s)[0]) })
 	}
 	docs, err := manifest.Parse("yaml", []byte(text))
 	if err != nil {

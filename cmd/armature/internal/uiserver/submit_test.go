@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"net/http"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,6 +49,27 @@ func TestSubmitNamesInvalidFields(t *testing.T) {
 	} {
 		assert.Equal(t, code, s.post("/api/submit", submission{YAML: text}).StatusCode, text)
 	}
+}
+
+// One request must not take all memory: an object of 60 KB may be as deep as JSON can be.
+func TestADeepObjectTakesLittleMemory(t *testing.T) {
+	object := map[string]any{}
+	for range 9000 {
+		object = map[string]any{"a": object}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := document(submission{Object: object})
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50<<20))
+}
+
+func TestAnObjectMayHaveAnyText(t *testing.T) {
+	text := "<\x7f\u0085\u009f\ufeff\uffff\u2028\U0001f600\n\"--- a: b"
+	doc, err := document(submission{Object: map[string]any{"text": text}})
+	require.NoError(t, err)
+	assert.Equal(t, text, doc.Object.Object["text"])
 }
 
 // Each example of the form is valid.
