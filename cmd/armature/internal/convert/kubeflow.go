@@ -67,6 +67,7 @@ func kubeflowJob(root field, kind kubeflowKind) map[string]any {
 	run := kubeflowRunPolicy(from)
 	if launcher, ok := replicas["Launcher"].(map[string]any); ok && isMPI && !isV1(root) {
 		launcherRestarts(from, launcher, run)
+		noteWorkerRestarts(from, replicas, run)
 	}
 	spec["runPolicy"] = run
 	kubeflowSuccess(from, kind, spec, job)
@@ -108,6 +109,16 @@ func launcherRestarts(from field, launcher, run map[string]any) {
 	}
 	if _, ok := run["backoffLimit"]; !ok && launcher["restartPolicy"] == "OnFailure" {
 		run["backoffLimit"] = int64(6)
+	}
+}
+
+// noteWorkerRestarts notes that the backoffLimit counts the restarts of workers, too: the MPI operator gives it to the launcher's Job only.
+// Workers with restartPolicy Never have no restarts.
+func noteWorkerRestarts(from field, replicas, run map[string]any) {
+	worker, ok := replicas["Worker"].(map[string]any)
+	if limit := run["backoffLimit"]; ok && limit != nil && worker["restartPolicy"] != "Never" {
+		from.source.note(from.get("runPolicy", "backoffLimit").path,
+			"runPolicy.backoffLimit counts the restarts of all replicas, up to %v; there it was the limit of the launcher alone", limit)
 	}
 }
 

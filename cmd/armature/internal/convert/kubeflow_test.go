@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -39,6 +40,26 @@ func TestTorchrun(t *testing.T) {
 	assert.Equal(t, map[string]string{"MASTER_ADDR": "$(COORDINATOR)", "MASTER_PORT": "29500", "PET_MASTER_ADDR": "$(COORDINATOR)", "PET_MASTER_PORT": "29500",
 		"PET_NNODES": "3", "PET_NODE_RANK": "$(RANK)", "PET_NPROC_PER_NODE": "4", "PYTHONUNBUFFERED": "1", "WORLD_SIZE": "12"}, env)
 	assert.Contains(t, notes, "change it when you change replicas")
+}
+
+// TestMPIBackoffLimit: the limit was that of the launcher. A note says that it counts the restarts of workers, too, if they have any.
+func TestMPIBackoffLimit(t *testing.T) {
+	const counts = "runPolicy.backoffLimit counts the restarts of all replicas, up to %s; there it was the limit of the launcher alone"
+	for name, tt := range map[string]struct{ version, policy, worker, limit string }{
+		"implied":       {"v2beta1", "{}", "OnFailure", "6"},
+		"given":         {"v2beta1", "{backoffLimit: 3}", "OnFailure", "3"},
+		"never again":   {"v2beta1", "{}", "Never", ""},
+		"v1 counts all": {"v1", "{backoffLimit: 3}", "OnFailure", ""},
+	} {
+		_, notes := converted(t, "f", []byte("{apiVersion: kubeflow.org/"+tt.version+", kind: MPIJob, metadata: {name: j}, spec: {runPolicy: "+tt.policy+
+			", mpiReplicaSpecs: {Launcher: {template: {spec: {containers: [{name: mpi, image: i}]}}}, Worker: {restartPolicy: "+tt.worker+
+			", template: {spec: {containers: [{name: mpi, image: i}]}}}}}}"))
+		if text := strings.Join(notes, "\n"); tt.limit == "" {
+			assert.NotContains(t, text, "backoffLimit", name)
+		} else {
+			assert.Contains(t, text, fmt.Sprintf(counts, tt.limit), name)
+		}
+	}
 }
 
 // TestMPIWorkers: workers without a command wait for the launcher, and are cleaned up as the job says.
