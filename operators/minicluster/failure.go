@@ -70,7 +70,8 @@ func failureOf(c *v1alpha1.MiniCluster, o *observed) failure {
 	if f.reason == v1alpha1.ReasonLeaderLost {
 		f.message = fmt.Sprintf("the leader's pod %s was stopped from outside, with exit code %d%s", pod.Name, code, because(text))
 	} else {
-		f.message = fmt.Sprintf("the leader's pod %s ended with exit code %d (%s)%s", pod.Name, code, cmp.Or(state.Reason, "Error"), because(text))
+		f.message = fmt.Sprintf("the leader's pod %s ended with exit code %d (%s)%s",
+			pod.Name, code, cmp.Or(state.Reason, "Error"), because(text))
 	}
 	return f
 }

@@ -68,7 +68,8 @@ func (c *cohort) setReady(status *v1alpha1.FluxSetupStatus, d *decision, now met
 		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy))
 	case c.isFull(d):
 		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonReservationsFull, fmt.Sprintf(
-			"%d jobs are admitted, and the status of one FluxSetup can't record the reservations of all that wait; divide it into several", len(status.Reservations)))
+			"%d jobs are admitted, and the status of one FluxSetup can't record the reservations of all that wait; divide it into several",
+			len(status.Reservations)))
 	default:
 		conditions.Set(events.ConditionReady, true, v1alpha1.ReasonActive, "jobs are admitted while the quota allows it")
 	}
