@@ -2,7 +2,6 @@ package sources
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,11 @@ const (
 	maxWait = 10 * time.Second
 	// shortWait is the limit after a read of the same kind has waited for maxWait, because the cache had that time for all earlier writes.
 	shortWait = 100 * time.Millisecond
+
+	// behind is the prefix of controller-runtime's error for a cache that doesn't show a write in time.
+	behind = "failed to wait for cache to catch up"
+	// beyondDeadline is the error of a client-side rate limiter, at once, for a request that it would delay beyond the context's deadline.
+	beyondDeadline = "would exceed context deadline"
 )
 
 // Bounded returns a client whose reads wait at most 10 seconds for the client's own writes. With read-your-writes consistency a read
@@ -115,10 +119,13 @@ func (b *bounded) read(
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err = read(limited, true)
-	if err == nil || limited.Err() == nil || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil {
 		return false, err
 	}
-	if errors.Is(err, context.DeadlineExceeded) { // otherwise the cache doesn't have the kind yet
+	if limited.Err() == nil && !strings.Contains(err.Error(), beyondDeadline) {
+		return false, err
+	}
+	if strings.HasPrefix(err.Error(), behind) { // otherwise the read waits for its own request, another write, or the kind's cache
 		if object, err := of(); err == nil {
 			b.hidden.Add(object, struct{}{})
 			b.hidden.Add(hidden{Kind: object.Kind}, struct{}{})
