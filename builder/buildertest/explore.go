@@ -238,6 +238,7 @@ func (e *exploration) learn() error {
 	made := map[string]int{}
 	failure, err := search.Follow(learner{e, made}, nil, e.bounds.Depth, false)
 	e.learning, e.bounds, e.made = false, bounds, made
+	clear(e.worlds) // they depend on the kinds that it has learned
 	switch {
 	case err != nil:
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 // withinQuota returns the changes without creations of pods that the API server would refuse because of a ResourceQuota. Their
-// controller waits until another pod no longer counts.
+// controller waits until another pod no longer counts. It regards each pod alone: of pods that don't fit together, the first step wins.
 func withinQuota(s *State, changes []Change) []Change {
 	quotas := All[*corev1.ResourceQuota](s)
 	if len(quotas) == 0 {
@@ -24,7 +24,6 @@ func withinQuota(s *State, changes []Change) []Change {
 		}
 		pod = changed(pod, func(p *corev1.Pod) { defaults.Set(p) })
 		if rules.RefusedByQuota(quotas, pods, pod, s.Now) == "" {
-			pods = append(pods, pod)
 			return false
 		}
 		for _, p := range pods {
@@ -34,4 +33,9 @@ func withinQuota(s *State, changes []Change) []Change {
 		}
 		return true
 	})
+}
+
+// hasQuota reports whether a namespace has a ResourceQuota, for whose rest its workloads compete.
+func hasQuota(s *State, namespace string) bool {
+	return slices.ContainsFunc(All[*corev1.ResourceQuota](s), func(q *corev1.ResourceQuota) bool { return q.Namespace == namespace })
 }

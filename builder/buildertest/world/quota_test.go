@@ -157,3 +157,22 @@ func TestADaemonSetReplacesNoPodWhileAQuotaRefusesAnother(t *testing.T) {
 	assert.EqualValues(t, 2, set.Status.DesiredNumberScheduled)
 	assert.EqualValues(t, 2, set.Status.ObservedGeneration)
 }
+
+// The seed decides which controller's pod takes the rest of a quota.
+func TestASeedDecidesWhoTakesTheRestOfAQuota(t *testing.T) {
+	first := map[string]bool{}
+	for seed := range uint64(10) {
+		other := job(nil)
+		other.Name = "other"
+		w := newWorld(t, world.Options{Seed: seed}, node("n1"), job(nil), other, &corev1.ResourceQuota{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one-pod"},
+			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}},
+		})
+		require.NoError(t, w.Settle(t.Context()))
+		pods := &corev1.PodList{}
+		require.NoError(t, w.Server().Client().List(t.Context(), pods))
+		require.Len(t, pods.Items, 1)
+		first[pods.Items[0].Name] = true
+	}
+	assert.Equal(t, map[string]bool{"demo-1": true, "other-1": true}, first)
+}

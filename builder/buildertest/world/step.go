@@ -110,8 +110,9 @@ func (w *World) stepOf(s *State, actor string, with client.Client, c Change) (St
 		return Step{}, err
 	}
 	group := groupOf(actor, gvk.Kind, c)
+	local := group != "" && !hasQuota(s, c.Object.GetNamespace()) || actor == kubelet.Name(kubelet{}) && !c.readsMore
 	return Step{
-		group: group, root: rootOf(s, gvk.Kind, c), local: group != "" || actor == kubelet.Name(kubelet{}) && !c.readsMore,
+		group: group, root: rootOf(s, gvk.Kind, c), local: local,
 		Actor: actor, Does: string(c.Verb), Kind: gvk.GroupKind(), Namespace: c.Object.GetNamespace(), Name: c.Object.GetName(),
 		run: func(ctx context.Context) error {
 			err := c.apply(ctx, with)
@@ -129,8 +130,7 @@ func (w *World) stepOf(s *State, actor string, with client.Client, c Change) (St
 	}, nil
 }
 
-// isRefusedByQuota reports whether a ResourceQuota refuses a pod after all: withinQuota counts for each controller alone, and a former
-// step may have created the quota.
+// isRefusedByQuota reports whether a ResourceQuota refuses a pod after all: a former step has used up the quota, or has created it.
 func isRefusedByQuota(err error) bool {
 	return apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "exceeded quota: ") || strings.Contains(err.Error(), "failed quota: "))
 }
