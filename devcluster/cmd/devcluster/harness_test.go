@@ -78,7 +78,7 @@ func (c *testCluster) fail(t *testing.T, args ...string) string {
 func (c *testCluster) args(args []string) []string {
 	first := []string{args[0], "--dir", c.dir}
 	if args[0] == "up" {
-		first = append(first, "--timeout", "20m") // the machine may be busy
+		first = append(first, "--timeout", "8m") // the machine may be busy; go test stops without a cleanup after 20m
 	}
 	return append(first, args[1:]...)
 }
