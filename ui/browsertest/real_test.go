@@ -325,11 +325,11 @@ func newWire(t *testing.T, target string) *wire {
 	return nil
 }
 
-// The ports of wires are below those of devcluster and those that the kernel gives to processes that ask for any port, so that nobody
-// takes one while the wire is cut.
+// The ports of wires are below those of devcluster, those of binary.FreeAddress in test/integration, and those that the kernel gives to
+// processes that ask for any port, so that only another wire could take one while the wire is cut.
 const (
-	firstPort = 10000
-	lastPort  = 20000
+	firstPort = 5000
+	lastPort  = 10000
 )
 
 func (w *wire) join() {
