@@ -25,7 +25,7 @@ func TestWatchTellsWhatAFailedNodeSaid(t *testing.T) {
 }
 
 // watches runs watch until it has said some texts, and returns what it printed the first time. Each time it must end with a code. It waits
-// a few seconds for the logs of what has failed, and does without those of a slow machine.
+// a few seconds for the logs of what has failed, and does without those of a slow machine. So only texts with logs may be missing at first.
 func (p *place) watches(t *testing.T, what string, code int, says ...string) (first string) {
 	t.Helper()
 	var out string
@@ -38,6 +38,11 @@ func (p *place) watches(t *testing.T, what string, code int, says ...string) (fi
 		first = cmp.Or(first, out)
 		return !slices.ContainsFunc(says, func(text string) bool { return !strings.Contains(out, text) })
 	}, func() any { return out })
+	for _, text := range says {
+		if !strings.Contains(text, "│") {
+			assert.Contains(t, first, text, "the first time")
+		}
+	}
 	return first
 }
 
