@@ -110,7 +110,8 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 // unpausable returns the reason why an object that no operator written with Armature works on can't be paused.
 func unpausable(obj *unstructured.Unstructured) error {
 	reason := fmt.Sprintf("the controller of a %s is part of Kubernetes and ignores a pause", obj.GetKind())
-	if owner := metav1.GetControllerOf(obj); owner != nil {
+	owner := metav1.GetControllerOf(obj)
+	if owner != nil && !diagnose.IgnoresPause(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()) {
 		return fmt.Errorf("%s; pause %s/%s, which owns it", reason, owner.Kind, owner.Name)
 	}
 	return fmt.Errorf("%s; accepted is a kind whose operator is written with Armature", reason)

@@ -26,6 +26,10 @@ func TestActions(t *testing.T) {
 			"pause", "{apiVersion: batch/v1, kind: Job, metadata: {ownerReferences: [{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, name: nightly, uid: u, controller: true}]}}",
 			"", "the controller of a Job is part of Kubernetes and ignores a pause; pause JobFlow/nightly, which owns it",
 		},
+		"pause a Deployment's pod": {
+			"pause", "{apiVersion: v1, kind: Pod, metadata: {ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u, controller: true}]}}",
+			"", "the controller of a Pod is part of Kubernetes and ignores a pause; accepted is a kind whose operator is written with Armature",
+		},
 		"pause a Deployment": {
 			"pause", "{apiVersion: apps/v1, kind: Deployment}", "",
 			"the controller of a Deployment is part of Kubernetes and ignores a pause; accepted is a kind whose operator is written with Armature",
