@@ -53,6 +53,8 @@ func TestQuotaOfPods(t *testing.T) {
 	}
 	wholePod := podWith("new", containerOf("main", nil, nil))
 	wholePod.Spec.Resources = &corev1.ResourceRequirements{Requests: cpu("1")}
+	gpus := amounts("nvidia.com/gpu", "2")
+	pages := amounts("cpu", "1", "hugepages-2Mi", "2Mi")
 	overhead := podWith("new", containerOf("main", cpu("1"), nil))
 	overhead.Spec.Overhead = cpu("500m")
 	for _, tt := range []struct {
@@ -73,6 +75,13 @@ func TestQuotaOfPods(t *testing.T) {
 			"exceeded quota: q, requested: requests.cpu=1, used: requests.cpu=0, limited: requests.cpu=900m"},
 		{"other resources need no request", quotaOf("q", "requests.nvidia.com/gpu", "1", "requests.ephemeral-storage", "1Gi"), nil,
 			podWith("new", containerOf("main", nil, nil)), ""},
+		{"an extended resource counts as a request only", quotaOf("q", "nvidia.com/gpu", "1", "limits.nvidia.com/gpu", "1"), nil,
+			podWith("new", containerOf("main", gpus, gpus)), ""},
+		{"requests of an extended resource count", quotaOf("q", "requests.nvidia.com/gpu", "1"), nil,
+			podWith("new", containerOf("main", gpus, gpus)),
+			"exceeded quota: q, requested: requests.nvidia.com/gpu=2, used: requests.nvidia.com/gpu=0, limited: requests.nvidia.com/gpu=1"},
+		{"limits of huge pages don't count", quotaOf("q", "limits.hugepages-2Mi", "1Mi"), nil,
+			podWith("new", containerOf("main", pages, pages)), ""},
 		{"requests default to limits", quotaOf("q", "requests.cpu", "1"), nil, podWith("new", containerOf("main", nil, cpu("2"))),
 			"exceeded quota: q, requested: requests.cpu=2, used: requests.cpu=0, limited: requests.cpu=1"},
 		{"limits count", quotaOf("q", "limits.cpu", "3"), []client.Object{podWith("old", containerOf("main", nil, cpu("2")))},

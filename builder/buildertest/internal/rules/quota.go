@@ -124,14 +124,20 @@ func ReleasesQuota(pod *corev1.Pod) (at time.Time, found bool) {
 	return pod.DeletionTimestamp.Add(time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second), true
 }
 
-// resourcesOf returns requests and limits by the names that quotas have for them. Requests have two names, as "cpu" and "requests.cpu".
+// resourcesOf returns requests and limits by the names that quotas have for them. Requests have two names, as "cpu" and "requests.cpu";
+// those of extended resources only the second. Quotas limit the limits of three resources.
 func resourcesOf(requests, limits corev1.ResourceList) corev1.ResourceList {
 	all := corev1.ResourceList{}
 	for name, n := range requests {
-		all[name], all[corev1.DefaultResourceRequestsPrefix+name] = n, n
+		all[corev1.DefaultResourceRequestsPrefix+name] = n
+		if !strings.Contains(string(name), "/") {
+			all[name] = n
+		}
 	}
-	for name, n := range limits {
-		all["limits."+name] = n
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+		if n, found := limits[name]; found {
+			all["limits."+name] = n
+		}
 	}
 	return all
 }
