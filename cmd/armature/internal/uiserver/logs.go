@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,8 +171,11 @@ func (v *Viewer) follow(ctx context.Context, q logQuery, pod [2]string, index in
 			return err
 		}
 		runs, unknown := isRunning(ctx, pods, pod[0], pod[1])
-		if unknown == nil && !runs || connect.IsRefusal(unknown) {
+		switch {
+		case unknown == nil && !runs:
 			return err
+		case connect.IsRefusal(unknown):
+			return cmp.Or(err, fmt.Errorf("the stream of the log has ended, and whether the container runs is unknown: %w", unknown))
 		}
 		select {
 		case <-time.After(delays.Step()):
@@ -185,7 +189,8 @@ func (v *Viewer) follow(ctx context.Context, q logQuery, pod [2]string, index in
 	}
 }
 
-// isRunning reports whether a container runs. It lists the pod: a viewer of logs may list pods, and not always get one.
+// isRunning reports whether a container runs, or any of the pod if it has no name. It lists the pod: a viewer of logs may list pods, and
+// not always get one.
 func isRunning(ctx context.Context, pods typedcorev1.PodInterface, pod, container string) (bool, error) {
 	list, err := pods.List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", pod).String()})
 	if err != nil {
@@ -194,7 +199,7 @@ func isRunning(ctx context.Context, pods typedcorev1.PodInterface, pod, containe
 	for i := range list.Items {
 		of := &list.Items[i].Status
 		for _, c := range slices.Concat(of.InitContainerStatuses, of.ContainerStatuses, of.EphemeralContainerStatuses) {
-			if c.Name == container && c.State.Running != nil {
+			if (container == "" || c.Name == container) && c.State.Running != nil {
 				return true, nil
 			}
 		}

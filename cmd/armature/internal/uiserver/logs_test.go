@@ -77,6 +77,13 @@ func podIn(t *testing.T, w http.ResponseWriter, state corev1.ContainerState) {
 
 // A kubelet or a proxy ends the stream of a silent container, which isn't the end of its log.
 func TestALogGoesOnAfterAStreamEnds(t *testing.T) {
+	for _, pod := range []string{"x/main", "x"} {
+		t.Run(pod, func(t *testing.T) { logGoesOn(t, pod) })
+	}
+}
+
+func logGoesOn(t *testing.T, name string) {
+	t.Helper()
 	var mu sync.Mutex
 	var opened []string
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +111,7 @@ func TestALogGoesOnAfterAStreamEnds(t *testing.T) {
 	s.login.one.pods, err = kubernetes.NewForConfig(&rest.Config{Host: api.URL})
 	require.NoError(t, err)
 	var lines []string
-	s.listen("/api/stream/logs?namespace=a&pod=x/main&tail=7").read(func(e sent) bool {
+	s.listen("/api/stream/logs?namespace=a&pod=" + name + "&tail=7").read(func(e sent) bool {
 		if e.event == "lines" {
 			for _, l := range decoded[[]line](t, e.data) {
 				lines = append(lines, l.S)
@@ -116,6 +123,26 @@ func TestALogGoesOnAfterAStreamEnds(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	assert.Equal(t, []string{"7 ", " 2026-01-02T03:04:05Z"}, opened)
+}
+
+// Who may read a log may not always list the pod. The end of a stream is then not known to be that of the log.
+func TestTheEndOfALogIsUnknownWithoutItsPod(t *testing.T) {
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/log") {
+			fmt.Fprint(w, "2026-01-02T03:04:05.1Z one\n")
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no right","reason":"Forbidden","code":403}`)
+	}))
+	t.Cleanup(api.Close)
+	s := newSite(t, newAPI(t))
+	var err error
+	s.login.one.pods, err = kubernetes.NewForConfig(&rest.Config{Host: api.URL})
+	require.NoError(t, err)
+	end := decoded[logEnd](t, s.listen("/api/stream/logs?namespace=a&pod=x/main").until("end", nil))
+	assert.Equal(t, "the stream of the log has ended, and whether the container runs is unknown: no right", end.Message)
 }
 
 // One tenant's pod prints what it likes: no event is large, and few lines wait for a slow browser.
