@@ -22,6 +22,7 @@
 //	pod.go, container.go, volumes.go  its pods
 //	mode.go      which container does the work, and how
 //	objects.go   ConfigMaps, Secret, Service, and the services' Deployment
+//	prepared.go  whether all these are as the pods need them
 //	broker.go    broker.toml
 //	scripts.go, run.go, scripts/  what the containers run
 //	names.go     the names and labels of all these

@@ -77,41 +77,6 @@ func (p *pass) isCertificateLost(o *observed, d decision) bool {
 	return d.action == actionRun && p.withholdsCertificate(o)
 }
 
-// isPrepared reports whether all that the pods need exists, with the content that the present spec gives it.
-func (p *pass) isPrepared(o *observed) bool {
-	c := p.c
-	ready := p.hasFiles(scriptsName(c), files(c)) && named[*corev1.Service](p.view, headlessName(c)) != nil &&
-		(!p.mayServe(o) || named[*appsv1.Deployment](p.view, servicesName(c)) != nil)
-	if c.Spec.Flux.Disable {
-		return ready
-	}
-	return ready && p.hasFiles(configName(c), configMap(c).Data) && p.hasCertificate()
-}
-
-// hasFiles reports whether the ConfigMap of a name has these files. It must not have the empty ones. Other files are someone else's.
-func (p *pass) hasFiles(name string, files map[string]string) bool {
-	found := named[*corev1.ConfigMap](p.view, name)
-	if found == nil {
-		return false
-	}
-	for file, text := range files {
-		if found.Data[file] != text {
-			return false
-		}
-	}
-	return true
-}
-
-// hasCertificate reports whether the Secret has the certificate of the spec, or, if the spec has none, any.
-func (p *pass) hasCertificate() bool {
-	secret := named[*corev1.Secret](p.view, curveName(p.c))
-	if secret == nil {
-		return false
-	}
-	found, own := string(secret.Data[curveKey]), p.c.Spec.Flux.CurveCert
-	return found != "" && (own == "" || found == own)
-}
-
 // named returns the owner's child of a name, or nil if there is none or it terminates.
 func named[T client.Object](view builder.View, name string) (child T) {
 	if found, ok := builder.Lookup[T](view, name); ok && found.GetDeletionTimestamp() == nil {

@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,11 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 )
 
 func TestTheCertificateIsMadeOnce(t *testing.T) {
@@ -68,6 +72,50 @@ func TestAnUpgradeRestartsNothing(t *testing.T) {
 	}
 	for _, e := range plan.Edits {
 		assert.Equal(t, e.Before.(*batchv1.Job).Spec, e.After.(*batchv1.Job).Spec)
+	}
+}
+
+// What a cluster waits for is in its condition, unless the same pass creates it.
+func TestWhatAJobWaitsFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(objects map[string]client.Object)
+		text   string
+	}{
+		"nothing": {func(map[string]client.Object) {}, ""},
+		"missing": {func(objects map[string]client.Object) { delete(objects, "demo-curve") }, ""},
+		"another command": {
+			func(objects map[string]client.Object) {
+				objects["demo-entrypoint"].(*corev1.ConfigMap).Data["command"] = "another"
+			},
+			"waits for ConfigMap demo-entrypoint: its key command isn't that of the spec",
+		},
+		"terminating": {
+			func(objects map[string]client.Object) {
+				objects["demo"].SetDeletionTimestamp(new(metav1.NewTime(noon)))
+			},
+			"waits for Service demo: it is being deleted",
+		},
+		"another certificate": {
+			func(objects map[string]client.Object) {
+				objects["demo-curve"].(*corev1.Secret).Data[curveKey] = []byte("another")
+			},
+			"waits for Secret demo-curve: its key curve.cert isn't flux.curveCert of the spec",
+		},
+		"no certificate": {
+			func(objects map[string]client.Object) { objects["demo-curve"].(*corev1.Secret).Data = nil },
+			"waits for Secret demo-curve: its key curve.cert is empty",
+		},
+	} {
+		c := makeCluster(1, func(c *v1alpha1.MiniCluster) { c.Spec.Flux.CurveCert = "own" })
+		objects := map[string]client.Object{}
+		for _, obj := range firstPasses(c, 1, func(view builder.View) builder.Plan[*v1alpha1.MiniCluster] { return planner.Plan(c, view) }) {
+			objects[obj.GetName()] = obj
+		}
+		tt.change(objects)
+		c.Status = v1alpha1.MiniClusterStatus{}
+		plan := planner.Plan(c, buildertest.NewView(noon, slices.Collect(maps.Values(objects))...))
+		ready := apimeta.FindStatusCondition(plan.Status.Status.Conditions, events.ConditionReady)
+		assert.Equal(t, cmp.Or(tt.text, "0 of 1 pod ready"), ready.Message, name)
 	}
 }
 

@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"cmp"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -93,6 +94,9 @@ func (p *pass) setAtRest(s *v1alpha1.MiniClusterStatus, o *observed, d decision)
 		}
 	case !p.c.Spec.Suspend && p.isQueued(o):
 		state, reason, text = v1alpha1.MiniClusterStatePending, v1alpha1.ReasonQueued, "the Job waits for Kueue to let it start"
+		if d.action == actionStart {
+			text = cmp.Or(p.waitsFor(o), text)
+		}
 	case !p.c.Spec.Suspend:
 		text = "the pods from before the suspension are being stopped"
 	}
@@ -160,6 +164,9 @@ func (p *pass) setProgress(s *v1alpha1.MiniClusterStatus, o *observed, d decisio
 		text = "the leader failed or was lost; all pods are being stopped"
 	default:
 		s.State, reason, text = v1alpha1.MiniClusterStateStarting, v1alpha1.ReasonStarting, withWorker(ready, s.FailedWorker)
+		if d.action == actionStart {
+			text = cmp.Or(p.waitsFor(o), text)
+		}
 		if o.refused != "" {
 			reason, text = v1alpha1.ReasonPodsRefused, text+"; pods are refused: "+o.refused
 		}
