@@ -1,7 +1,10 @@
 package builder_test
 
 import (
+	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +12,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -179,6 +184,45 @@ func TestEditOfAForeignObject(t *testing.T) {
 	foreign = true
 	assert.Equal(t, []string{"patch ConfigMap default/x"}, s.passes())
 	assert.Empty(t, s.passes())
+}
+
+// Edits of objects that aren't children don't depend on children.
+func TestForeignEditsBesideAChildThatFails(t *testing.T) {
+	plan := func(child string) ownerFunc {
+		return func(owner *appsv1.Deployment, seen builder.View) ownerPlan {
+			p := editing(suspend)(owner, seen) // of a child
+			p.Edits = append(p.Edits, scaling(3)(owner, seen).Edits...)
+			p.Children = []builder.Child{builder.Want(newConfigMap("default", child, ""))}
+			return p
+		}
+	}
+	describe := func(o *operator) {
+		o.Owns(&batchv1.Job{}).Owns(&corev1.ConfigMap{})
+		scalesDeployments(o)
+	}
+	configMaps := corev1.Resource("configmaps")
+	for name, c := range map[string]struct {
+		child string
+		fails error
+		want  []string
+	}{
+		"refused":          {"x", apierrors.NewForbidden(configMaps, "x", errors.New("exceeded quota")), []string{"patch Deployment.apps/scale default/a"}},
+		"denied":           {"x", apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "x", nil), []string{"patch Deployment.apps/scale default/a"}},
+		"a failing server": {"x", apierrors.NewInternalError(errors.New("no quorum")), nil},
+		"an invalid plan":  {"", nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := perform(t, plan(c.child), describe, controlled(newJob("a"), ownerUID), scaled("a"))
+			s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Error: func(buildertest.Call) error { return c.fails }})
+			writes, _, err := s.pass()
+			require.Error(t, err)
+			assert.ElementsMatch(t, c.want, slices.DeleteFunc(writes, func(w string) bool { return strings.HasPrefix(w, "create ") }))
+			s.ours.Heal()
+			if c.child != "" {
+				assert.Contains(t, s.passes(), "patch Job.batch default/a")
+			}
+		})
+	}
 }
 
 func newWorkload(name string) *appsv1.Deployment {

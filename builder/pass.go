@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/armature-dev/armature/builder/internal/apply"
+	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/contest"
 	"github.com/armature-dev/armature/builder/internal/edit"
 	"github.com/armature-dev/armature/builder/internal/effect"
@@ -147,8 +148,9 @@ func (p *pass) carryOut(ctx context.Context) error {
 	return errors.Join(err, p.performEffects(ctx))
 }
 
-// carryOutChildren follows the instructions in order: record the kinds, apply, edit, delete, prune. It stops after an error. It doesn't
-// call a feature that isn't used (phases, cross-namespace children), or the feature returns at once (the inventory).
+// carryOutChildren follows the instructions in order: record the kinds, apply, edit, delete, prune. It stops after an error, except that
+// edits of objects that aren't children don't depend on children. It doesn't call a feature that isn't used (phases, cross-namespace
+// children), or the feature returns at once (the inventory).
 func (p *pass) carryOutChildren(ctx context.Context) error {
 	if p.owner.GetDeletionTimestamp() != nil {
 		if !p.pruner.Inventory.IsGuarded() {
@@ -167,7 +169,7 @@ func (p *pass) carryOutChildren(ctx context.Context) error {
 	}
 	done, err := applyAll(ctx, p.children)
 	if err != nil {
-		return err
+		return errors.Join(err, p.editForeign(ctx, err))
 	}
 	if err := p.change(ctx); err != nil || !done {
 		return err
@@ -400,6 +402,15 @@ func (p *pass) change(ctx context.Context) error {
 		}
 	}
 	return p.deleteGiven(ctx, p.deletes)
+}
+
+// editForeign makes the edits of objects that aren't children, in a pass whose children have failed. It makes none if the plan is invalid,
+// or if all requests are likely to fail or have to wait: the server fails, the owner is gone, a former state must be recorded first.
+func (p *pass) editForeign(ctx context.Context, failed error) error {
+	if errors.Is(failed, ErrMisuse) || batch.ReachesAll(failed) {
+		return nil
+	}
+	return p.editGiven(ctx, slices.DeleteFunc(slices.Clone(p.edits), func(e Edit) bool { return !e.Foreign }))
 }
 
 // editGiven makes the edits of a plan. If one of them is wrong, it makes none.

@@ -38,8 +38,8 @@ type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 // Plan is the decision of a [PlanFunc]. The zero value changes nothing.
 //
 // The builder carries it out in this order: it applies the children, makes the edits and deletions, prunes stale objects,
-// writes the status, emits the events, and deletes the owner. After a failure it edits, deletes and prunes nothing more, but still
-// writes the status. So the status must report the observed state, not the state after the pass. A crash may end a pass at any point.
+// writes the status, emits the events, and deletes the owner. After a failure it edits, deletes and prunes nothing more, except for
+// [Edit].Foreign, but still writes the status. So the status must report the observed state, not the state after the pass. A crash may end a pass at any point.
 // The next call observes what was done until then, so each plan must be correct by itself.
 type Plan[T client.Object] struct {
 	// Children are the desired objects. An unchanged child costs no request. Default: nil, none.
@@ -126,8 +126,8 @@ type Edit struct {
 	// custom resource with that subresource. As with a HorizontalPodAutoscaler, other managers of the object keep managing it.
 	Replicas *int32
 	// Foreign allows an object that isn't a child, such as a PersistentVolumeClaim that a child's StatefulSet made, to be enlarged, or
-	// another owner's StatefulSet, to be scaled. The plan must ensure that the owner's author may change the object. Default: false, only
-	// children.
+	// another owner's StatefulSet, to be scaled. The plan must ensure that the owner's author may change the object. As such an edit
+	// doesn't depend on children, the builder also makes it if a child can't be applied. Default: false, only children.
 	Foreign bool
 }
 

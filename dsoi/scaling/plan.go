@@ -21,10 +21,9 @@ import (
 const (
 	// atOnce is when the pass comes that carries out what this one decides.
 	atOnce = 10 * time.Millisecond
-	// changesFirst is how long after a decision its changes are made in passes without children. The builder makes no changes after a child
-	// that it can't apply, so a refused HorizontalPodAutoscaler would hold up all other nodes. Then they come after the children: a refused
-	// change doesn't hold up HorizontalPodAutoscalers for longer.
-	changesFirst = time.Minute
+	// carriedOutWithin is how long a decision may take to be carried out. If a pass fails, such as at a refused HorizontalPodAutoscaler, the
+	// next one begins up to a minute later.
+	carriedOutWithin = 2 * time.Minute
 )
 
 // planner makes the plan of one object.
@@ -42,7 +41,6 @@ type planner struct {
 	edits    []builder.Edit
 	told     []events.Event
 	decided  bool // something that isn't carried out yet
-	recent   bool // an edit is of a recent decision
 }
 
 // Plan says what to scale, given what was observed. It is a builder.PlanFunc.
@@ -68,10 +66,7 @@ func (c *Controller[S]) Plan(scaling S, view builder.View) builder.Plan[S] {
 		Children: p.children, Edits: p.edits, Events: p.told, RequeueAfter: max(every-view.Now.Sub(external.at), atOnce),
 		Prune: []client.Object{&autoscalingv2.HorizontalPodAutoscaler{}},
 	}
-	if p.recent {
-		plan.Children, plan.Prune = nil, nil
-	}
-	if p.decided || p.recent {
+	if p.decided {
 		plan.RequeueAfter = atOnce
 	}
 	if !sameStatus(scaling.ScalingStatus(), status) {
@@ -155,8 +150,7 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 		return err
 	}
 	if rule.source.Resource != "" {
-		is.Value, is.Replicas, is.LastScaleTime = "", nil, nil
-		return p.scaleByResource(e.Name, target, &rule)
+		return p.scaleByResource(e.Name, target, &rule, is)
 	}
 	read, ok := p.external.readings[about{entry: e.Name}]
 	if !ok {
@@ -175,32 +169,33 @@ func (p *planner) decidePods(e *v1beta1.NodeScaling, is *v1beta1.NodeScalingStat
 }
 
 // scaleByResource leaves the number of pods to a HorizontalPodAutoscaler. That does nothing while there are none, so the first ones are
-// started here.
-func (p *planner) scaleByResource(entry string, target client.Object, rule *replicaRule) error {
-	if whose, taken := p.external.taken[target.GetName()]; taken {
+// started here, and the record of that ends as soon as there is one.
+func (p *planner) scaleByResource(entry string, target client.Object, rule *replicaRule, is *v1beta1.NodeScalingStatus) error {
+	is.Value = ""
+	whose, taken := p.external.taken[target.GetName()]
+	if taken || replicasOf(target) > 0 {
+		is.Replicas, is.LastScaleTime = nil, nil
+	}
+	if taken {
 		return because(ReasonConflict, "a HorizontalPodAutoscaler %s exists and isn't of this object (%s); delete it, or take the entry out",
 			target.GetName(), whose)
 	}
 	p.children = append(p.children, builder.Want(autoscaler(p.scaling, target, rule)))
 	if replicasOf(target) == 0 {
-		p.edit(builder.Edit{Before: target, Replicas: &rule.min, Foreign: true}, nil)
-		p.told = append(p.told, events.Normal(ReasonScaled,
-			fmt.Sprintf("node %s: from 0 to %d pods: %s", entry, rule.min, boundsOf(rule))).About(target))
+		p.follow(entry, target, rule.min, boundsOf(rule), is)
 	}
 	return nil
-}
-
-// edit adds a change, and notes whether it is of a recent decision.
-func (p *planner) edit(e builder.Edit, decided *metav1.Time) {
-	p.edits = append(p.edits, e)
-	p.recent = p.recent || decided != nil && p.now.Before(&metav1.Time{Time: decided.Add(changesFirst)})
 }
 
 // decideBy decides on a number of pods by a number that was read, if it is time for that. Bounds hold at any time.
 func (p *planner) decideBy(entry string, target client.Object, value float64, rule *replicaRule, is *v1beta1.NodeScalingStatus) {
 	decided := ptr.Deref(is.Replicas, replicasOf(target))
 	next, why := rule.clamp(decided), boundsOf(rule)
-	if p.isNew(is.LastScaleTime) && (next != decided || p.hasCooledDown(is.LastScaleTime, rule.coolDown)) {
+	coolDown := rule.coolDown
+	if replicasOf(target) != decided { // the number is still that of the former pods: it would count twice
+		coolDown = max(coolDown, carriedOutWithin)
+	}
+	if p.isNew(is.LastScaleTime) && (next != decided || p.hasCooledDown(is.LastScaleTime, coolDown)) {
 		next = decideReplicas(decided, value, rule)
 		why = fmt.Sprintf("the number is %s, the threshold %s", is.Value, format(rule.threshold))
 	}
@@ -224,7 +219,7 @@ func (p *planner) follow(entry string, target client.Object, next int32, why str
 	case is.Replicas == nil:
 		is.Replicas = &decided
 	case current != decided:
-		p.edit(builder.Edit{Before: target, Replicas: &decided, Foreign: true}, is.LastScaleTime)
+		p.edits = append(p.edits, builder.Edit{Before: target, Replicas: &decided, Foreign: true})
 	}
 }
 

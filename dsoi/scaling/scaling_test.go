@@ -132,9 +132,7 @@ func TestADeploymentByTheNameOfItsWorkload(t *testing.T) {
 func TestWhatSomeoneElseScalesIsPutBack(t *testing.T) {
 	s := perform(t, aScaling(byURL("storage", newSource(t, "50").url)), aSet("storage", 2))
 	assert.Empty(t, s.passes(0))
-	set := read(s, &appsv1.StatefulSet{}, "kv-storage")
-	set.Spec.Replicas = ptr.To[int32](4)
-	require.NoError(t, s.world.Update(t.Context(), set))
+	s.scale("kv-storage", 4)
 	assert.Len(t, s.passes(0), 1)
 	assert.EqualValues(t, 2, s.replicas("kv-storage"))
 }
@@ -514,7 +512,6 @@ func TestMistakesInEntriesAreNamed(t *testing.T) {
 // A crash must neither forget a decision nor make it twice: the numbers would grow with each.
 func TestCrashAfterEachWrite(t *testing.T) {
 	src := newSource(t, "100")
-	hpa := v1beta1.NodeScaling{Name: "gate", Spec: &v1beta1.ReplicaScaling{Max: ptr.To[int32](7), Threshold: "80", Source: &v1beta1.Source{Resource: "cpu"}}}
 	storage := growing(src.url)
 	storage.Name = "storage"
 	storage.Spec = byURL("storage", src.url).Spec
@@ -523,7 +520,7 @@ func TestCrashAfterEachWrite(t *testing.T) {
 		buildertest.CrashEverywhere(t, buildertest.Scenario{
 			Scheme: townScheme(), Options: []buildertest.Option{withTowns}, Requests: []reconcile.Request{request}, Lag: lag, LagOwnWrites: lag > 1,
 			Objects: []client.Object{
-				aScaling(storage, hpa), aSet("storage", 1), aSet("gate", 1), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"),
+				aScaling(storage, byResource("gate"), byResource("idle")), aSet("storage", 1), aSet("gate", 1), aSet("idle", 0), aClass("fast", true), aClaim("data-kv-storage-0", "1Gi", "fast"),
 			},
 			Foreign: func(obj client.Object) bool {
 				_, isClass := obj.(metav1.Object)
@@ -560,37 +557,54 @@ func TestAnAutoscalerThatIsSomeoneElses(t *testing.T) {
 	assert.Equal(t, metav1.ConditionTrue, s.ready().Status)
 }
 
-// An autoscaler that the API server refuses doesn't delay what other entries decide.
+// Changes of other entries don't wait for an autoscaler that the API server refuses.
 func TestAnAutoscalerThatIsRefused(t *testing.T) {
-	src := newSource(t, "100")
-	data := growing(src.url)
+	src := newSource(t, "50")
 	gate := byURL("gate", src.url)
-	gate.Storage = data.Storage
+	gate.Storage = growing(src.url).Storage
 	s := perform(t, aScaling(byResource("storage"), gate), aSet("storage", 1), aSet("gate", 1), aClass("fast", true), claimOf("gate"))
-	s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Kind: schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, Error: refused})
-	for range 3 {
-		_, _ = s.reconciler.Reconcile(t.Context(), request)
-	}
-	assert.EqualValues(t, 2, s.replicas("kv-gate"))
+	s.ours.Fail(autoscalersAreRefused)
+	s.retries(20, time.Minute)
+	src.answer.Store("100")
+	s.retries(2, time.Minute)
+	assert.EqualValues(t, 2, s.replicas("kv-gate"), "one pass decides, the next one acts")
 	assert.Equal(t, "1536Mi", s.size("data-kv-gate-0"))
-	assert.Equal(t, events.ReasonApplyFailed, s.ready().Reason)
+	assert.Len(t, s.emitted(ReasonScaled), 2)
+
+	src.answer.Store("50")
+	s.scale("kv-gate", 3)
+	s.retries(1, time.Minute)
+	assert.EqualValues(t, 2, s.replicas("kv-gate"), "someone else's change")
 
 	s.ours.Heal()
 	assert.Equal(t, []string{"create HorizontalPodAutoscaler.autoscaling default/kv-storage"}, s.passes(0))
 }
 
-// A change of another entry that the API server refuses delays an autoscaler for a minute, not forever.
+// A decision beside a refused autoscaler doesn't report the refusal again.
+func TestARefusedAutoscalerIsReportedOnce(t *testing.T) {
+	src := newSource(t, "50")
+	s := perform(t, aScaling(byResource("storage"), byURL("gate", src.url)), aSet("storage", 1), aSet("gate", 1))
+	s.ours.Fail(autoscalersAreRefused)
+	s.retries(1, 20*time.Second)
+	was := s.ready()
+	src.answer.Store("100")
+	for range 4 {
+		s.retries(1, 20*time.Second)
+		assert.Equal(t, was, s.ready())
+	}
+	assert.EqualValues(t, 2, s.replicas("kv-gate"))
+	assert.Len(t, s.emitted(events.ReasonApplyFailed), 1)
+}
+
+// An autoscaler doesn't wait for a change of another entry that the API server refuses.
 func TestAChangeThatIsRefusedBesideAnAutoscaler(t *testing.T) {
 	gate := byURL("gate", newSource(t, "100").url)
 	gate.Spec.CoolDown = "1000"
 	s := perform(t, aScaling(gate), aSet("storage", 1), aSet("gate", 1))
 	s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbPatch, Kind: schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, Error: refused})
-	for range 2 {
-		_, _ = s.reconciler.Reconcile(t.Context(), request)
-	}
+	s.retries(2, time.Minute)
 	s.change(func(o *TownScaling) { o.Spec.Autoscaling = append(o.Spec.Autoscaling, byResource("storage")) })
-	s.server.Clock().Step(changesFirst)
-	_, _ = s.reconciler.Reconcile(t.Context(), request)
+	s.retries(1, time.Minute)
 	assert.EqualValues(t, 7, read(s, &autoscalingv2.HorizontalPodAutoscaler{}, "kv-storage").Spec.MaxReplicas)
 }
 
@@ -599,10 +613,67 @@ func TestAResourceScalesANodeWithoutPods(t *testing.T) {
 	entry := byResource("storage")
 	entry.Spec.Min = ptr.To[int32](2)
 	s := perform(t, aScaling(entry), aSet("storage", 0))
-	assert.Equal(t, []string{
-		"create HorizontalPodAutoscaler.autoscaling default/kv-storage", "patch StatefulSet.apps/scale default/kv-storage",
-	}, s.passes(0))
+	assert.Equal(t, []string{"create HorizontalPodAutoscaler.autoscaling default/kv-storage"}, s.pass(), "a decision is on record before it is carried out")
+	assert.EqualValues(t, 2, *s.scaling().Status.Nodes[0].Replicas)
+	assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-storage"}, s.passes(0))
 	assert.EqualValues(t, 2, s.replicas("kv-storage"))
+	assert.Equal(t, v1beta1.NodeScalingStatus{Name: "storage"}, s.scaling().Status.Nodes[0], "the autoscaler decides from now on")
+	assert.Equal(t, []string{"node storage: from 0 to 2 pods: minReplica is 2, maxReplica 7"}, s.emitted(ReasonScaled))
+
+	s.scale("kv-storage", 0)
+	s.passes(0)
+	assert.EqualValues(t, 2, s.replicas("kv-storage"))
+	assert.Len(t, s.emitted(ReasonScaled), 2)
+}
+
+// The start of a node without pods is reported once, and waits for no autoscaler: neither for its own nor for another one.
+func TestTheStartOfANodeBesideRefusedAutoscalers(t *testing.T) {
+	s := perform(t, aScaling(byResource("storage"), byResource("gate")), aSet("storage", 0), aSet("gate", 1))
+	s.ours.Fail(autoscalersAreRefused)
+	s.retries(1, time.Minute)
+	assert.EqualValues(t, 0, s.replicas("kv-storage"))
+	assert.EqualValues(t, 1, *s.scaling().Status.Nodes[0].Replicas, "what the event reports is on record")
+	s.retries(3, time.Minute)
+	assert.EqualValues(t, 1, s.replicas("kv-storage"))
+	assert.Equal(t, []string{"node storage: from 0 to 1 pods: minReplica is 1, maxReplica 7"}, s.emitted(ReasonScaled))
+}
+
+// A cache that doesn't show the first pods yet is no reason to report their start again.
+func TestTheStartOfANodeInAStaleCache(t *testing.T) {
+	s := perform(t, aScaling(byResource("storage")), aSet("storage", 0))
+	require.NoError(t, s.ours.Lag(1, &appsv1.StatefulSet{}))
+	s.retries(4, time.Minute)
+	require.NoError(t, s.ours.Lag(0, &appsv1.StatefulSet{}))
+	assert.Empty(t, s.passes(0))
+	assert.EqualValues(t, 1, s.replicas("kv-storage"))
+	assert.Len(t, s.emitted(ReasonScaled), 1)
+}
+
+// autoscalersAreRefused lets the API server refuse every new HorizontalPodAutoscaler.
+var autoscalersAreRefused = buildertest.Fault{
+	Verb: buildertest.VerbCreate, Kind: schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, Error: refused,
+}
+
+// retries runs passes, each at the time that the one before requested, or, if that failed, after a backoff.
+func (s *stage) retries(n int, backoff time.Duration) {
+	s.Helper()
+	for range n {
+		res, err := s.reconciler.Reconcile(s.Context(), request)
+		if err != nil {
+			res.RequeueAfter = backoff
+		}
+		s.server.Clock().Step(res.RequeueAfter)
+	}
+}
+
+// emitted returns the messages of the operator's events with a reason.
+func (s *stage) emitted(reason string) (messages []string) {
+	for _, ev := range s.ours.Events() {
+		if ev.Reason == reason {
+			messages = append(messages, ev.Note)
+		}
+	}
+	return messages
 }
 
 // refused is the error of a quota or a policy.

@@ -227,6 +227,14 @@ func (s *stage) replicas(set string) int32 {
 	return *read(s, &appsv1.StatefulSet{}, set).Spec.Replicas
 }
 
+// scale sets the replicas of a StatefulSet, as someone else.
+func (s *stage) scale(name string, replicas int32) {
+	s.Helper()
+	set := read(s, &appsv1.StatefulSet{}, name)
+	set.Spec.Replicas = &replicas
+	require.NoError(s, s.world.Update(s.Context(), set))
+}
+
 func (s *stage) ready() metav1.Condition {
 	s.Helper()
 	c := meta.FindStatusCondition(s.scaling().Status.Conditions, events.ConditionReady)

@@ -67,6 +67,9 @@ func (p *planner) decideVolume(entry string, given *v1beta1.StorageScaling, s *v
 		return because(ReasonAtMax, "the number is %s, and the volumes have grown to the max of %s", s.Value, rule.max.String())
 	}
 	next := decideSize(current, &rule)
+	if v1beta1.Size(next.String()) == s.Size {
+		return nil // the decision is on record already, and not carried out yet
+	}
 	s.Size, s.LastScaleTime = v1beta1.Size(next.String()), &p.now
 	p.decided = true
 	p.told = append(p.told, events.Normal(ReasonScaled, fmt.Sprintf("node %s: volumes %s from %s to %s: the number is %s, the threshold %s",
@@ -94,7 +97,7 @@ func (p *planner) carryOut(claims []*corev1.PersistentVolumeClaim, limit resourc
 		}
 		after := c.DeepCopy()
 		after.Spec.Resources.Requests[corev1.ResourceStorage] = size
-		p.edit(builder.Edit{Before: c, After: after, Foreign: true}, s.LastScaleTime)
+		p.edits = append(p.edits, builder.Edit{Before: c, After: after, Foreign: true})
 	}
 }
 
