@@ -39,8 +39,8 @@ type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 //
 // The builder carries it out in this order: it applies the children, makes the edits and deletions, prunes stale objects,
 // writes the status, emits the events, and deletes the owner. After a failure it edits, deletes and prunes nothing more, except for
-// [Edit].Foreign, but still writes the status. So the status must report the observed state, not the state after the pass. A crash may end a pass at any point.
-// The next call observes what was done until then, so each plan must be correct by itself.
+// [Edit].Foreign, but still writes the status. So the status must report the observed state, not the state after the pass. A crash
+// may end a pass at any point. The next call observes what was done until then, so each plan must be correct by itself.
 type Plan[T client.Object] struct {
 	// Children are the desired objects. An unchanged child costs no request. Default: nil, none.
 	Children []Child
