@@ -63,7 +63,7 @@ func obstacleOf[T client.Object](view builder.View, kind, name string, differing
 	return fmt.Sprintf("%s %s: %s", kind, name, why)
 }
 
-// differingFile says which of these files a ConfigMap has otherwise, or "". It must not have the empty ones. Other files are someone else's.
+// differingFile says which of these files a ConfigMap has otherwise, or "". It must not have the empty ones. Others aren't ours.
 func differingFile(found *corev1.ConfigMap, files map[string]string) string {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		switch {
