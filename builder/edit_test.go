@@ -210,15 +210,17 @@ func TestForeignEditsBesideAChildThatFails(t *testing.T) {
 		"denied":           {"x", apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "x", nil), []string{"patch Deployment.apps/scale default/a"}},
 		"a failing server": {"x", apierrors.NewInternalError(errors.New("no quorum")), nil},
 		"an invalid plan":  {"", nil, nil},
+		"someone else's":   {"theirs", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := perform(t, plan(c.child), describe, controlled(newJob("a"), ownerUID), scaled("a"))
+			theirs := newConfigMap("default", "theirs", "")
+			s := perform(t, plan(c.child), describe, controlled(newJob("a"), ownerUID), scaled("a"), theirs)
 			s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbCreate, Error: func(buildertest.Call) error { return c.fails }})
 			writes, _, err := s.pass()
 			require.Error(t, err)
 			assert.ElementsMatch(t, c.want, slices.DeleteFunc(writes, func(w string) bool { return strings.HasPrefix(w, "create ") }))
 			s.ours.Heal()
-			if c.child != "" {
+			if c.child == "x" {
 				assert.Contains(t, s.passes(), "patch Job.batch default/a")
 			}
 		})

@@ -405,9 +405,10 @@ func (p *pass) change(ctx context.Context) error {
 }
 
 // editForeign makes the edits of objects that aren't children, in a pass whose children have failed. It makes none if the plan is invalid,
-// or if all requests are likely to fail or have to wait: the server fails, the owner is gone, a former state must be recorded first.
+// or if all requests are likely to fail or have to wait: the server fails, the owner is gone, a former state must be recorded first. Nor
+// does it if a child is someone else's: what a plan takes for a part of that child, such as its volumes, is then someone else's, too.
 func (p *pass) editForeign(ctx context.Context, failed error) error {
-	if errors.Is(failed, ErrMisuse) || batch.ReachesAll(failed) {
+	if errors.Is(failed, ErrMisuse) || errors.Is(failed, ErrNotOwned) || batch.ReachesAll(failed) {
 		return nil
 	}
 	return p.editGiven(ctx, slices.DeleteFunc(slices.Clone(p.edits), func(e Edit) bool { return !e.Foreign }))

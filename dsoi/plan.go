@@ -41,7 +41,7 @@ func (a *App[C]) Plan(cluster C, view builder.View) builder.Plan[C] {
 		if states[i].misses != nil && (!inOrder || turn[n.node.NodeType]) {
 			plan.Edits = append(plan.Edits, *states[i].misses)
 		}
-		if n.node.Kind == statefulSet {
+		if now.statefulSets[n.node.Workload] != nil { // otherwise claims of these names are someone else's, or will be
 			plan.Edits = append(plan.Edits, growClaims(n, now.claims[LabelValue(n.node.Name)])...)
 		}
 	}

@@ -18,13 +18,8 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-const (
-	// atOnce is when the pass comes that carries out what this one decides.
-	atOnce = 10 * time.Millisecond
-	// carriedOutWithin is how long a decision may take to be carried out. If a pass fails, such as at a refused HorizontalPodAutoscaler, the
-	// next one begins up to a minute later.
-	carriedOutWithin = 2 * time.Minute
-)
+// atOnce is when the pass comes that carries out what this one decides.
+const atOnce = 10 * time.Millisecond
 
 // planner makes the plan of one object.
 type planner struct {
@@ -191,11 +186,8 @@ func (p *planner) scaleByResource(entry string, target client.Object, rule *repl
 func (p *planner) decideBy(entry string, target client.Object, value float64, rule *replicaRule, is *v1beta1.NodeScalingStatus) {
 	decided := ptr.Deref(is.Replicas, replicasOf(target))
 	next, why := rule.clamp(decided), boundsOf(rule)
-	coolDown := rule.coolDown
-	if replicasOf(target) != decided { // the number is still that of the former pods: it would count twice
-		coolDown = max(coolDown, carriedOutWithin)
-	}
-	if p.isNew(is.LastScaleTime) && (next != decided || p.hasCooledDown(is.LastScaleTime, coolDown)) {
+	isCarriedOut := replicasOf(target) == decided // otherwise the number is still that of the former pods: it would count twice
+	if isCarriedOut && p.isNew(is.LastScaleTime) && (next != decided || p.hasCooledDown(is.LastScaleTime, rule.coolDown)) {
 		next = decideReplicas(decided, value, rule)
 		why = fmt.Sprintf("the number is %s, the threshold %s", is.Value, format(rule.threshold))
 	}

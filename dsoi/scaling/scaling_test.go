@@ -608,6 +608,22 @@ func TestAChangeThatIsRefusedBesideAnAutoscaler(t *testing.T) {
 	assert.EqualValues(t, 7, read(s, &autoscalingv2.HorizontalPodAutoscaler{}, "kv-storage").Spec.MaxReplicas)
 }
 
+// While a decision can't be carried out, the number is still that of the former pods, and leads to no other decision.
+func TestADecisionThatIsNotCarriedOut(t *testing.T) {
+	gate := byURL("gate", newSource(t, "100").url)
+	gate.Spec.CoolDown = "60"
+	s := perform(t, aScaling(gate), aSet("gate", 1))
+	s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbPatch, Kind: schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, Error: refused})
+	s.retries(20, time.Minute)
+	assert.EqualValues(t, 2, *s.scaling().Status.Nodes[0].Replicas)
+	assert.Len(t, s.emitted(ReasonScaled), 1)
+	assert.EqualValues(t, 1, s.replicas("kv-gate"))
+
+	s.ours.Heal()
+	s.retries(1, time.Minute)
+	assert.EqualValues(t, 2, s.replicas("kv-gate"))
+}
+
 // A HorizontalPodAutoscaler doesn't scale a workload without pods, so the controller starts the first ones.
 func TestAResourceScalesANodeWithoutPods(t *testing.T) {
 	entry := byResource("storage")

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -34,15 +35,22 @@ func planClaims(app *v1.WebApp, view builder.View) builder.Plan[*v1.WebApp] {
 		},
 		Report: true,
 	}
+	_, hasSet := builder.Lookup[*appsv1.StatefulSet](view, app.Name) // otherwise the claims may be those of someone else's
 	for _, claim := range builder.Watched[*corev1.PersistentVolumeClaim](view) {
-		isOurs := strings.HasPrefix(claim.Name, "data-"+app.Name+"-") // anyone can write the label
-		if isOurs && claim.Spec.Resources.Requests.Storage().Cmp(size) < 0 {
+		if hasSet && isOf(app, claim) && claim.Spec.Resources.Requests.Storage().Cmp(size) < 0 {
 			after := claim.DeepCopy() // the view is shared with the cache
 			after.Spec.Resources.Requests[corev1.ResourceStorage] = size
 			plan.Edits = append(plan.Edits, builder.Edit{Before: claim, After: after, Foreign: true})
 		}
 	}
 	return plan
+}
+
+// isOf reports whether a claim has the name that the set gives to those of its pods. Anyone can write the label.
+func isOf(app *v1.WebApp, claim *corev1.PersistentVolumeClaim) bool {
+	index, hasPrefix := strings.CutPrefix(claim.Name, "data-"+app.Name+"-")
+	_, err := strconv.ParseUint(index, 10, 31)
+	return hasPrefix && err == nil
 }
 
 // volumeSize is what the owner asks for; 1Gi by default.

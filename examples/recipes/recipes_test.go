@@ -71,16 +71,30 @@ func TestClaims(t *testing.T) {
 		c.Namespace, c.Name, c.Labels = "shop", name, labels(app())
 		return c
 	}
-	s := recipe(t, Claims(nil), claim("data-web-0"), claim("data-web-1"), claim("unrelated"))
+	s := recipe(t, Claims(nil), claim("data-web-0"), claim("data-web-1"), claim("data-web-db-0"), claim("unrelated"))
 	s.Then = []buildertest.Edit{buildertest.Change(app(), func(app *v1.WebApp) {
 		app.Annotations = map[string]string{"example.com/volume-size": "2Gi"}
 	})}
 	server := buildertest.Settle(t, s)
-	for name, size := range map[string]string{"data-web-0": "2Gi", "data-web-1": "2Gi", "unrelated": "1Gi"} {
+	sizes := map[string]string{"data-web-0": "2Gi", "data-web-1": "2Gi", "data-web-db-0": "1Gi", "unrelated": "1Gi"}
+	for name, size := range sizes {
 		assert.Equal(t, size, get(t, server, claim(name)).Spec.Resources.Requests.Storage().String(), name)
 	}
 	set := get(t, server, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
 	assert.Equal(t, "2Gi", set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
+}
+
+// The claims of someone else's StatefulSet of the same name stay as they are: the view has only the owner's sets.
+func TestClaimsOfOthers(t *testing.T) {
+	web := app()
+	web.Annotations = map[string]string{"example.com/volume-size": "10Ti"}
+	set := storage(web, resource.MustParse("1Gi"))
+	claim := set.Spec.VolumeClaimTemplates[0].DeepCopy()
+	claim.Namespace, claim.Name, claim.Labels = "shop", "data-web-0", labels(web)
+	view := buildertest.WithWatched(buildertest.NewView(time.Now(), set), claim)
+	assert.Len(t, planClaims(web, view).Edits, 1)
+	view = buildertest.WithWatched(buildertest.NewView(time.Now()), claim)
+	assert.Empty(t, planClaims(web, view).Edits)
 }
 
 // Tenants of different owners never share a namespace, and its name is valid for each valid name of an owner.
