@@ -22,8 +22,7 @@ const (
 	ReasonActive = "Active"
 	// ReasonStopped: stopPolicy is Hold or HoldAndDrain.
 	ReasonStopped = "Stopped"
-	// ReasonReservationsFull: the status can't record the reservations of all waiting jobs. It is also the reason of such a
-	// FluxJob.
+	// ReasonReservationsFull: the status can record no further admitted job.
 	ReasonReservationsFull = "ReservationsFull"
 	// ReasonTakenOver: another manager manages the queue from now on.
 	ReasonTakenOver = "TakenOver"
@@ -234,12 +233,12 @@ type FluxQueueEntry struct {
 	// +required
 	Name string `json:"name"`
 
-	// Reason is the reason why it waits: Queued, WaitingForQuota, ReservationsFull, Preempting, BlockedByHeadOfQueue,
-	// Backoff or QueueStopped.
+	// Reason is the reason why it waits: Queued, WaitingForQuota, Preempting, BlockedByHeadOfQueue, Backoff or
+	// QueueStopped.
 	// +required
 	Reason string `json:"reason"`
 
-	// Resource is the exhausted resource, if the reason is WaitingForQuota.
+	// Resource is the exhausted resource, if that is the reason.
 	// +optional
 	Resource string `json:"resource,omitempty"`
 }

