@@ -152,9 +152,12 @@ func TestErrors(t *testing.T) {
 		"rbac: the sample *v1.Pod a is of no operator's kind": {
 			Setup: setup(nothing, bare), Samples: []client.Object{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}},
 		},
-		"there is no Plan":   {Setup: setup(nil, bare)},
-		"no-such-file":       {Setup: setup(nothing, bare), CRDs: []string{"no-such-file"}},
-		"*v1.Deployment x/a": {Setup: setup(func(*owner, builder.View) builder.Plan[*owner] { panic("no") }, bare), Samples: []client.Object{&owner{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "a"}}}},
+		"there is no Plan": {Setup: setup(nil, bare)},
+		"no-such-file":     {Setup: setup(nothing, bare), CRDs: []string{"no-such-file"}},
+		"*v1.Deployment x/a": {
+			Setup:   setup(func(*owner, builder.View) builder.Plan[*owner] { panic("no") }, bare),
+			Samples: []client.Object{&owner{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "a"}}},
+		},
 	} {
 		o.Scheme = scheme.Scheme
 		_, err := rbac.Derive(o)

@@ -61,7 +61,7 @@ func (p *pass) isAtRest() bool { return p.c.Status.Leader == nil && p.c.Status.S
 
 // isSpoiled reports whether a suspended Job can't be resumed. A pod that was stopped has ended with a code of its own (runc, for one,
 // says 2 when it is told to stop before it has started the container), and its Job fails. Or the spec has changed in the
-// meantime, and a Job's template can't. Or the queue has changed, and Kueue must get to know the Job anew.
+// meantime, and a Job's template can't. Or the queue has changed, and Kueue must queue the Job again.
 func (p *pass) isSpoiled(job *batchv1.Job) bool {
 	return outcome.Of(job).Phase == outcome.Failed || outcome.Condition(job, batchv1.JobFailureTarget) != nil ||
 		job.Annotations[annotationFailure] != "" || job.Annotations[annotationTemplate] != origin.Digest(new(podTemplate(p.c))) ||
