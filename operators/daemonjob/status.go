@@ -36,12 +36,14 @@ func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 		status.SucceededNodes, status.FailedNodes = hostlist.Format(o.succeeded), hostlist.Format(o.failed)
 		status.Failures = lastFailures(p.last.Failures, o)
 	}
-	switch {
-	case d.reason == v1alpha1.ReasonSuspended, d.reason == v1alpha1.ReasonInvalidSpec && p.job.Spec.Suspend:
-		status.ActiveSince = nil
-	case d.reason == v1alpha1.ReasonInvalidSpec && status.StartTime == nil:
-	default:
+	suspended, invalid := d.reason == v1alpha1.ReasonSuspended, d.reason == v1alpha1.ReasonInvalidSpec
+	if o.hasRun() || !suspended && !invalid { // Jobs of a pass that crashed before it recorded the start
 		status.StartTime = cmp.Or(status.StartTime, p.now.DeepCopy())
+	}
+	switch {
+	case suspended, invalid && p.job.Spec.Suspend:
+		status.ActiveSince = nil
+	case status.StartTime != nil:
 		status.ActiveSince = cmp.Or(status.ActiveSince, p.now.DeepCopy())
 	}
 	if d.ends() {
@@ -56,8 +58,7 @@ func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 // state returns the job's state in one word. A job that was started may have no Jobs: a suspension deletes those in a queue of Kueue, and a
 // user may delete the others.
 func (p *pass) state(o *observed, d decision) v1alpha1.State {
-	hasRun := o.active()+o.ended() > 0
-	hasStarted := hasRun || p.last.StartTime != nil
+	hasStarted := o.hasRun() || p.last.StartTime != nil
 	switch {
 	case d.ends():
 		return d.end
@@ -65,7 +66,7 @@ func (p *pass) state(o *observed, d decision) v1alpha1.State {
 		return v1alpha1.StateSuspended
 	case d.reason == v1alpha1.ReasonPaused:
 		return v1alpha1.StatePaused
-	case hasRun:
+	case o.hasRun():
 		return v1alpha1.StateRunning
 	case d.reason == v1alpha1.ReasonInvalidSpec && !hasStarted:
 		return v1alpha1.StateFailed
