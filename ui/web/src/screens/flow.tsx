@@ -10,6 +10,7 @@ import { CountsBar, Empty, State, Tabs } from "../parts/bits.tsx";
 import { Drawer } from "../parts/drawer.tsx";
 import { Limited, Problem, unseen } from "../parts/problem.tsx";
 import { stateOf } from "../objects.ts";
+import type { FlowNode } from "../types.ts";
 import { GraphView } from "../flow/graph.tsx";
 import { NodeTable } from "../flow/table.tsx";
 import { Timeline } from "../flow/timeline.tsx";
@@ -92,6 +93,7 @@ function NodeDrawer(p: { flow: ReturnType<typeof watchFlow>; namespace: string; 
   const model = p.flow.model.value;
   void p.flow.version.value;
   const i = model?.index.get(p.node) ?? -1;
+  const at: FlowNode = model?.nodes[i] ?? { i, state: "Pending", tone: "wait" };
   let waited = "",
     critical = false;
   if (model && i >= 0) {
@@ -100,5 +102,5 @@ function NodeDrawer(p: { flow: ReturnType<typeof watchFlow>; namespace: string; 
     waited = span(end - t.ready[i]!);
     critical = t.critical[i] === 1;
   }
-  return <Drawer namespace={p.namespace} flow={p.name} node={p.node} waited={waited} critical={critical} />;
+  return <Drawer namespace={p.namespace} flow={p.name} node={p.node} at={at} waited={waited} critical={critical} />;
 }
