@@ -44,7 +44,7 @@ type named struct {
 // act does what a viewer asks for, with his rights.
 func (s *server) act(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	var a action
-	err := decode(r, &a)
+	err := decode(w, r, maxBody, &a)
 	if err == nil && (a.Name == "" || a.UID == "") {
 		err = badRequest("name and uid must be set")
 	}
@@ -100,10 +100,17 @@ func (s *server) do(ctx context.Context, v *Viewer, a action) (done, error) {
 	return done{Changed: isNews, Message: verb}, err
 }
 
-// decode reads a body.
-func decode(r *http.Request, into any) error {
-	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
+// decode reads a body, of at most so many bytes.
+func decode(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(into)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &refusal{http.StatusRequestEntityTooLarge, string(metav1.StatusReasonRequestEntityTooLarge),
+			fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit)}
+	case err != nil:
 		return badRequest("the body isn't what ui/API.md says: " + err.Error())
+	default:
+		return nil
 	}
-	return nil
 }

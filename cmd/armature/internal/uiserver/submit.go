@@ -32,12 +32,7 @@ type submitted struct {
 // submit creates an object, or with dryRun=true has everything checked that its creation would: by the operator's own rules, as
 // "armature lint" does, by the API server with its schema, rules and quotas, and by admission webhooks.
 func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
-	var body submission
-	err := decode(r, &body)
-	var doc *manifest.Document
-	if err == nil {
-		doc, err = document(body)
-	}
+	doc, err := readDocument(w, r)
 	if err != nil {
 		s.refuse(w, r, err)
 		return
@@ -78,6 +73,28 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	}
 	obj.SetManagedFields(nil)
 	writeJSON(w, code, submitted{Object: obj.Object, Warnings: warned.all()})
+}
+
+// reading are the slots of all viewers: to read an object takes many times the memory that it has.
+var reading = make(chan struct{}, 2)
+
+// readDocument reads the one object of a submission, once there is a slot.
+func readDocument(w http.ResponseWriter, r *http.Request) (*manifest.Document, error) {
+	var text json.RawMessage // a client that sends slowly holds no slot
+	if err := decode(w, r, maxObjectBody, &text); err != nil {
+		return nil, err
+	}
+	select {
+	case reading <- struct{}{}:
+		defer func() { <-reading }()
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	var body submission
+	if err := json.Unmarshal(text, &body); err != nil {
+		return nil, badRequest("the body isn't what ui/API.md says: " + err.Error())
+	}
+	return document(body)
 }
 
 // unreadable are the characters that JSON may have as they are, and YAML only escaped.

@@ -1,8 +1,11 @@
 package uiserver
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -63,6 +66,41 @@ func TestADeepObjectTakesLittleMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.NoError(t, err)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50<<20))
+}
+
+func TestABodyIsBounded(t *testing.T) {
+	s := newSite(t, newAPI(t))
+	for path, body := range map[string]any{
+		"/api/submit":  submission{YAML: strings.Repeat(" ", maxObjectBody)},
+		"/api/actions": action{Verb: strings.Repeat(" ", maxBody)},
+		"/api/session": map[string]any{"token": strings.Repeat(" ", maxBody)},
+	} {
+		answer := s.post(path, body)
+		assert.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode, path)
+		assert.Regexp(t, "the body has more than [0-9]+ bytes", bodyOf[failure](t, answer).Error)
+	}
+}
+
+// While others are read, an object waits for its turn, as long as its viewer does.
+func TestObjectsAreReadInTurn(t *testing.T) {
+	for range cap(reading) {
+		reading <- struct{}{}
+	}
+	read := func(ctx context.Context) error {
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/submit", strings.NewReader(`{"yaml": "kind: A"}`))
+		_, err := readDocument(httptest.NewRecorder(), r)
+		return err
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	require.ErrorIs(t, read(left), context.Canceled)
+	done := make(chan error)
+	go func() { done <- read(t.Context()) }()
+	for range cap(reading) {
+		<-reading
+	}
+	require.NoError(t, <-done)
+	assert.Empty(t, reading)
 }
 
 func TestAnObjectMayHaveAnyText(t *testing.T) {
