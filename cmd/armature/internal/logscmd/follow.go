@@ -25,6 +25,8 @@ const (
 	settle = 200 * time.Millisecond
 	// busyShare is how many times as long as that took the command waits before it does so again: any pod of the namespace is a change.
 	busyShare = 9
+	// listAgain is how long after a kind couldn't be listed the family is found again, without a change.
+	listAgain = 10 * time.Second
 	// reopenAfter is how long after the end of a stream the command checks whether its container still runs: a kubelet or a proxy may have
 	// ended it.
 	reopenAfter = time.Second
@@ -54,10 +56,15 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 		if err := logs.start(ctx, f); err != nil {
 			return err
 		}
+		var again <-chan time.Time
+		if s.say(f.unread) {
+			again = time.After(max(listAgain, time.Duration(s.pause.Load())))
+		}
 		if ended {
 			return logs.wait()
 		}
 		select {
+		case <-again:
 		case root, ok := <-changes:
 			if ok {
 				s.root = root
