@@ -37,7 +37,7 @@ func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 		status.Failures = lastFailures(p.last.Failures, o)
 	}
 	suspended, invalid := d.reason == v1alpha1.ReasonSuspended, d.reason == v1alpha1.ReasonInvalidSpec
-	if o.hasRun() || !suspended && !invalid { // Jobs of a pass that crashed before it recorded the start
+	if o.hasStarted() || !suspended && !invalid { // Jobs of a pass that crashed before it recorded the start
 		status.StartTime = cmp.Or(status.StartTime, p.now.DeepCopy())
 	}
 	switch {
@@ -58,7 +58,8 @@ func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 // state returns the job's state in one word. A job that was started may have no Jobs: a suspension deletes those in a queue of Kueue, and a
 // user may delete the others.
 func (p *pass) state(o *observed, d decision) v1alpha1.State {
-	hasStarted := o.hasRun() || p.last.StartTime != nil
+	hasRun := o.active()+o.ended() > 0
+	hasStarted := hasRun || p.last.StartTime != nil
 	switch {
 	case d.ends():
 		return d.end
@@ -66,7 +67,7 @@ func (p *pass) state(o *observed, d decision) v1alpha1.State {
 		return v1alpha1.StateSuspended
 	case d.reason == v1alpha1.ReasonPaused:
 		return v1alpha1.StatePaused
-	case o.hasRun():
+	case hasRun:
 		return v1alpha1.StateRunning
 	case d.reason == v1alpha1.ReasonInvalidSpec && !hasStarted:
 		return v1alpha1.StateFailed

@@ -58,7 +58,7 @@ func (p *pass) setStart(o *observed, status *v1alpha1.JobFlowStatus) {
 
 // hasJobs reports whether the flow has Jobs.
 func (p *pass) hasJobs(o *observed) bool {
-	return len(o.itemJobs) > 0 || slices.ContainsFunc(o.jobs, func(job *batchv1.Job) bool { return job != nil })
+	return len(o.itemJobs)+len(o.removed) > 0 || slices.ContainsFunc(o.jobs, func(job *batchv1.Job) bool { return job != nil })
 }
 
 // suspendOrResume edits active Jobs that the suspension of the flow, or its resume, changes. The operator resumes a Job once the Job's old

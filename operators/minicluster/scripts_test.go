@@ -250,6 +250,7 @@ func TestEachCodeOfTheWorkFailsTheJob(t *testing.T) {
 					assert.Empty(t, text)
 				} else {
 					assert.Regexp(t, fmt.Sprintf("^x*\\n?Flux is broken\ncommands.pre ended rank 0 with exit code %d$", code), text)
+					assert.LessOrEqual(t, len(text), maxDetail, "the status shows its end")
 				}
 			})
 		}

@@ -25,11 +25,13 @@ mc_die() {
 	exit 1
 }
 
-# mc_shorten keeps the end of this container's message: the kubelet cuts the message of a container behind 12 KB divided by the number of
-# the pod's containers, and the line that follows must survive.
+# mc_shorten keeps the end of a long message of this container: the kubelet keeps only the first 12 KB divided by the number of the pod's
+# containers, and the line that follows must be among them. The status shows as many bytes (maxDetail).
 mc_shorten() {
 	mc_log=${TERMINATION_LOG:-/dev/termination-log}
-	(mc_text=$(tail -c 600 "$mc_log") && printf '%s\n' "$mc_text" >"$mc_log") 2>/dev/null
+	(
+		[ "$(wc -c <"$mc_log")" -gt 512 ] && mc_text=$(tail -c 511 "$mc_log") && printf '%s\n' "$mc_text" >|"$mc_log"
+	) 2>/dev/null
 }
 
 # mc_left says which piece of the user's ended this shell, if one did. A worker never ends with a code that fails the Job. A leader that

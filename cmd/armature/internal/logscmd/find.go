@@ -73,13 +73,13 @@ func (s *source) find(ctx context.Context) (found, error) {
 }
 
 // say names each kind that the user may list and whose list failed: its objects and their pods are missing. It names a kind once, and
-// reports whether there is one.
+// reports whether a list may succeed later.
 func (s *source) say(unread []error) (failed bool) {
 	for _, err := range unread {
 		if apierrors.IsForbidden(err) {
 			continue
 		}
-		failed = true
+		failed = failed || !connect.IsRefusal(err)
 		if list, _, _ := strings.Cut(err.Error(), ": "); !slices.Contains(s.said, list) {
 			s.said = append(s.said, list)
 			fmt.Fprintf(s.errs, "%v; logs of pods below such objects may be missing\n", err)

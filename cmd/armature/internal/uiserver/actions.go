@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -102,7 +103,10 @@ func (s *server) do(ctx context.Context, v *Viewer, a action) (done, error) {
 
 // decode reads a body, of at most so many bytes.
 func decode(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
-	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit)).Decode(into)
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit)) // to its end: from then on the server notices when the client leaves
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

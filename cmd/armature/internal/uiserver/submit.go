@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,6 +33,12 @@ type submitted struct {
 // submit creates an object, or with dryRun=true has everything checked that its creation would: by the operator's own rules, as
 // "armature lint" does, by the API server with its schema, rules and quotas, and by admission webhooks.
 func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
+	end, err := v.beginSubmission()
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	defer end()
 	doc, err := readDocument(w, r)
 	if err != nil {
 		s.refuse(w, r, err)
@@ -75,8 +82,32 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	writeJSON(w, code, submitted{Object: obj.Object, Warnings: warned.all()})
 }
 
-// reading are the slots of all viewers: to read an object takes many times the memory that it has.
-var reading = make(chan struct{}, 2)
+// An object takes many times its size in memory, most of it while it is read.
+const (
+	// maxSubmissions is how many objects all viewers submit at a time, and maxOfViewer how many one of them.
+	maxSubmissions, maxOfViewer = 8, 4
+	// maxReading is how many of these are read at a time.
+	maxReading = 2
+)
+
+var (
+	submissions = semaphore.NewWeighted(maxSubmissions)
+	reading     = make(chan struct{}, maxReading)
+)
+
+// beginSubmission refuses a submission beside too many others.
+func (v *Viewer) beginSubmission() (end func(), err error) {
+	if !v.submissions.TryAcquire(1) {
+		return nil, &refusal{http.StatusTooManyRequests, string(metav1.StatusReasonTooManyRequests),
+			fmt.Sprintf("you submit %d objects at a time already: try again when one of them has been created", maxOfViewer)}
+	}
+	if !submissions.TryAcquire(1) {
+		v.submissions.Release(1)
+		return nil, &refusal{http.StatusTooManyRequests, string(metav1.StatusReasonTooManyRequests),
+			fmt.Sprintf("%d objects are being submitted: try again in a moment", maxSubmissions)}
+	}
+	return func() { submissions.Release(1); v.submissions.Release(1) }, nil
+}
 
 // readDocument reads the one object of a submission, once there is a slot.
 func readDocument(w http.ResponseWriter, r *http.Request) (*manifest.Document, error) {

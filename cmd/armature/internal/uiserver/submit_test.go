@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -78,6 +79,37 @@ func TestABodyIsBounded(t *testing.T) {
 		answer := s.post(path, body)
 		assert.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode, path)
 		assert.Regexp(t, "the body has more than [0-9]+ bytes", bodyOf[failure](t, answer).Error)
+	}
+}
+
+// A viewer has a part of the submissions only.
+func TestSubmissionsAreLimited(t *testing.T) {
+	viewer := func() *Viewer { return &Viewer{submissions: semaphore.NewWeighted(maxOfViewer)} }
+	var ends []func()
+	begin := func(v *Viewer) error {
+		end, err := v.beginSubmission()
+		if err == nil {
+			ends = append(ends, end)
+		}
+		return err
+	}
+	one, two, three := viewer(), viewer(), viewer()
+	for range maxOfViewer {
+		require.NoError(t, begin(one))
+	}
+	require.ErrorContains(t, begin(one), "you submit 4 objects at a time already")
+	for range maxSubmissions - maxOfViewer {
+		require.NoError(t, begin(two))
+	}
+	code, _ := failureOf(begin(three))
+	assert.Equal(t, http.StatusTooManyRequests, code)
+	for _, end := range ends {
+		end()
+	}
+	for _, v := range []*Viewer{one, three} {
+		end, err := v.beginSubmission()
+		require.NoError(t, err)
+		end()
 	}
 }
 

@@ -14,7 +14,7 @@ interface Props {
   namespace: string;
   flow: string;
   node: string;
-  at: FlowNode;
+  at?: FlowNode;
   waited?: string;
   critical?: boolean;
 }
@@ -45,9 +45,9 @@ export function Drawer(p: Props) {
     <aside class={wide ? "drawer wide" : "drawer"} aria-label={`Node ${p.node}`}>
       <header>
         <h2 title={p.node}>{p.node}</h2>
-        {!problem && <State state={p.at.state} tone={p.at.tone} />}
+        {!problem && p.at && <State state={p.at.state} tone={p.at.tone} />}
         <span class="spacer" />
-        {row && p.at.started && may("create", "JobFlow", p.namespace) && (
+        {row && p.at?.started && may("create", "JobFlow", p.namespace) && (
           <button
             data-action="rerun"
             title="Create a new flow of this node and all that depends on it"
@@ -82,7 +82,7 @@ export function Drawer(p: Props) {
       />
       <div class={`drawer-body t-${tab}`} role="tabpanel">
         <Problem text={problem} />
-        {!row ? (
+        {!row || !p.at ? (
           !problem && <Empty>Loading…</Empty>
         ) : tab === "pods" ? (
           <Pods d={d} />
