@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/armature-dev/armature/builder/internal/scope"
 )
 
 // kind is a kind of objects as the server knows it.
@@ -68,7 +68,7 @@ func (k *kinds) named(gvk schema.GroupVersionKind) (kind, error) {
 	builtin := scheme.Scheme.Recognizes(gvk)
 	cluster, told := k.clusterScoped[gk]
 	if !told {
-		cluster = isClusterScoped(gvk)
+		cluster = scope.IsCluster(gk)
 	}
 	status, told := k.withStatus[gk]
 	if !told {
@@ -78,22 +78,6 @@ func (k *kinds) named(gvk schema.GroupVersionKind) (kind, error) {
 		gvk: gvk, resource: schema.GroupResource{Group: gvk.Group, Resource: plural},
 		namespaced: !cluster, builtin: builtin, status: status,
 	}, nil
-}
-
-// clusterScoped has the results of isClusterScoped by schema.GroupKind, because a mapper of all kinds of a scheme takes a millisecond.
-var clusterScoped sync.Map
-
-// isClusterScoped reports whether a kind is a built-in one without namespaces.
-func isClusterScoped(gvk schema.GroupVersionKind) bool {
-	if known, ok := clusterScoped.Load(gvk.GroupKind()); ok {
-		return known.(bool)
-	}
-	alone := runtime.NewScheme()
-	alone.AddKnownTypeWithName(gvk, &unstructured.Unstructured{})
-	mapping, err := testrestmapper.TestOnlyStaticRESTMapper(alone).RESTMapping(gvk.GroupKind(), gvk.Version)
-	is := err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
-	clusterScoped.Store(gvk.GroupKind(), is)
-	return is
 }
 
 // hasStatusField reports whether a built-in kind has a status, which is then a subresource.
@@ -123,13 +107,13 @@ func (k *kinds) restMapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(k.scheme.PrioritizedVersionsAllGroups())
 	for gvk := range k.scheme.AllKnownTypes() {
 		if known, err := k.named(gvk); err == nil && gvk.Version != runtime.APIVersionInternal {
-			scope := meta.RESTScopeRoot
+			in := meta.RESTScopeRoot
 			if known.namespaced {
-				scope = meta.RESTScopeNamespace
+				in = meta.RESTScopeNamespace
 			}
 			plural := gvk.GroupVersion().WithResource(known.resource.Resource)
 			singular := gvk.GroupVersion().WithResource(strings.ToLower(gvk.Kind))
-			m.AddSpecific(gvk, plural, singular, scope)
+			m.AddSpecific(gvk, plural, singular, in)
 		}
 	}
 	return m

@@ -10,11 +10,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/builder/buildertest/internal/crd"
+	"github.com/armature-dev/armature/builder/internal/scope"
 )
 
 // Sample reads an object from a YAML file into a new object, and returns it. An object without a namespace is in the namespace default,
-// unless one of the CRDs, in files or in directories of them, says that its kind is cluster-scoped. The test fails if a file can't be read,
-// or if the object has a field that its type doesn't have.
+// unless its kind is cluster-scoped: by one of the CRDs, in files or in directories of them; without a CRD, as a kind of Kubernetes. The
+// test fails if a file can't be read, or if the object has a field that its type doesn't have.
 func Sample[T client.Object](t testing.TB, path string, into T, crds ...string) T {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -34,11 +35,14 @@ func Sample[T client.Object](t testing.TB, path string, into T, crds ...string) 
 	return into
 }
 
-// isClusterScopedIn reports whether CRDs say that a kind is cluster-scoped.
+// isClusterScopedIn reports whether a kind is cluster-scoped, by its CRD if it has one.
 func isClusterScopedIn(crds []string, gk schema.GroupKind) (bool, error) {
 	if len(crds) == 0 {
-		return false, nil
+		return scope.IsCluster(gk), nil
 	}
 	found, err := crd.Read(crds...)
-	return slices.ContainsFunc(found, func(k *crd.Kind) bool { return k.GroupKind() == gk && !k.Namespaced }), err
+	if i := slices.IndexFunc(found, func(k *crd.Kind) bool { return k.GroupKind() == gk }); i >= 0 {
+		return !found[i].Namespaced, err
+	}
+	return scope.IsCluster(gk), err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 )
@@ -27,6 +28,10 @@ func TestSampleHasTheScopeOfItsKind(t *testing.T) {
 	assert.Empty(t, Sample(t, sample, &corev1.ConfigMap{}, crd("ConfigMap", "Cluster")).Namespace)
 	assert.Equal(t, "default", Sample(t, sample, &corev1.ConfigMap{}, crd("ConfigMap", "Namespaced"), crd("Other", "Cluster")).Namespace)
 	assert.Equal(t, "default", Sample(t, sample, &corev1.ConfigMap{}).Namespace)
+
+	class := write("class.yaml", "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: a}\n")
+	assert.Empty(t, Sample(t, class, &networkingv1.IngressClass{}).Namespace)
+	assert.Empty(t, Sample(t, class, &networkingv1.IngressClass{}, crd("Other", "Cluster")).Namespace)
 }
 
 // A cluster-scoped object with a namespace would be stored under a name that no read asks for.

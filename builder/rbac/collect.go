@@ -15,6 +15,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/crdfile"
 	"github.com/armature-dev/armature/builder/internal/declared"
+	"github.com/armature-dev/armature/builder/internal/scope"
 )
 
 // collector is a manager that collects the declarations of operators. It is never started.
@@ -62,7 +63,7 @@ type crd struct {
 	} `json:"spec"`
 }
 
-// mapperOf returns the resources of a scheme's kinds. Without a CRD a kind is namespaced.
+// mapperOf returns the resources of a scheme's kinds. Without a CRD a kind is namespaced, unless it is a cluster-scoped one of Kubernetes.
 func mapperOf(scheme *runtime.Scheme, paths []string) (meta.RESTMapper, error) {
 	crds := map[schema.GroupKind]crd{}
 	found, err := crdfile.Read[crd](paths...)
@@ -75,14 +76,15 @@ func mapperOf(scheme *runtime.Scheme, paths []string) (meta.RESTMapper, error) {
 	mapper := meta.NewDefaultRESTMapper(scheme.PrioritizedVersionsAllGroups())
 	for gvk := range scheme.AllKnownTypes() {
 		plural, singular := meta.UnsafeGuessKindToResource(gvk)
-		scope := meta.RESTScopeNamespace
+		cluster := scope.IsCluster(gvk.GroupKind())
 		if known, ok := crds[gvk.GroupKind()]; ok {
-			plural.Resource = known.Spec.Names.Plural
-			if known.Spec.Scope == "Cluster" {
-				scope = meta.RESTScopeRoot
-			}
+			plural.Resource, cluster = known.Spec.Names.Plural, known.Spec.Scope == "Cluster"
 		}
-		mapper.AddSpecific(gvk, plural, singular, scope)
+		in := meta.RESTScopeNamespace
+		if cluster {
+			in = meta.RESTScopeRoot
+		}
+		mapper.AddSpecific(gvk, plural, singular, in)
 	}
 	return mapper, nil
 }

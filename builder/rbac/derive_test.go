@@ -117,6 +117,24 @@ func TestSamples(t *testing.T) {
 	assert.Contains(t, more, "+ delete configmaps.")
 }
 
+// An owner of a cluster-scoped kind of Kubernetes is in no namespace, so that its children may be in any.
+func TestBuiltInClusterScopedOwner(t *testing.T) {
+	rules, err := rbac.Derive(rbac.Options{
+		Scheme: scheme.Scheme, Samples: []client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}},
+		Setup: func(mgr manager.Manager) error {
+			return builder.NewOperator[*corev1.Namespace](mgr, "test").Owns(&corev1.ConfigMap{}).
+				Plan(func(o *corev1.Namespace, _ builder.View) builder.Plan[*corev1.Namespace] {
+					return builder.Plan[*corev1.Namespace]{Children: []builder.Child{
+						builder.Want(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.Name, Name: "defaults"}}),
+					}}
+				}).Complete()
+		},
+	})
+	require.NoError(t, err)
+	assert.True(t, rbac.Allows(rules, rbac.Permission{Verb: "create", Resource: "configmaps"}))
+	assert.False(t, rbac.Allows(rules, rbac.Permission{Verb: "delete", Resource: "configmaps"}))
+}
+
 // PruneAll lists a kind past the cache, also one whose children are read by name.
 func TestPruneAllListsKindsByName(t *testing.T) {
 	plan := func(o *owner, _ builder.View) builder.Plan[*owner] {

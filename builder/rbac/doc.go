@@ -19,8 +19,9 @@
 // Without samples it assumes that each owned kind is pruned, and no PruneAll.
 //
 // A plan without children yet shows neither Plan.Edits nor Plan.Delete, and a program may use a client of its own. Such permissions are
-// Options.More. A test finds what is missing and what is too much: see buildertest.CheckRole for the API server in memory. [Usage] is the
-// same for requests to a real one.
+// Options.More. So are those by which the API server lets an operator write RoleBindings and Roles: bind on each role that a binding
+// refers to, and escalate on Roles. A test finds what is missing and what is too much: see buildertest.CheckRole for the API server in
+// memory. [Usage] is the same for requests to a real one.
 //
 // [Diff] compares the roles of two versions: what an upgrade grants and revokes.
 package rbac

@@ -16,7 +16,7 @@ type Options struct {
 	Scheme *runtime.Scheme
 	// CRDs are files, and directories with .yaml files, of the CustomResourceDefinitions of the scheme's kinds. They name the kinds'
 	// resources and scopes. A path without a definition is an error. Default: nil; the resources are then the plurals that Kubernetes
-	// guesses, and the kinds are namespaced.
+	// guesses, and the kinds are namespaced, except for the cluster-scoped ones of Kubernetes.
 	CRDs []string
 	// Setup sets the operators up, as in the program. Required. It must not use the manager's client: there is no cluster.
 	Setup func(manager.Manager) error

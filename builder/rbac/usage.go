@@ -29,8 +29,8 @@ func (u *Usage) Note(permissions ...Permission) {
 }
 
 // Unused returns the permissions of rules that nothing made use of, sorted. It omits those that tests can't cause at will: update of
-// finalizers, for which an admission plugin asks and no request; patch of events, which repeats one; get beside list, which reads what a
-// cache doesn't show yet and allows no more than list does; URLs, because nothing notes their requests.
+// finalizers, bind and escalate, for which the API server asks during other requests; patch of events, which repeats one; get beside list,
+// which reads what a cache doesn't show yet and allows no more than list does; URLs, because nothing notes their requests.
 func (u *Usage) Unused(rules []rbacv1.PolicyRule) []Permission {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -45,7 +45,7 @@ func (u *Usage) Unused(rules []rbacv1.PolicyRule) []Permission {
 // isSpare reports whether a permission is needed though tests can't bring its use about at will.
 func isSpare(p Permission, granted []Permission) bool {
 	switch {
-	case strings.HasSuffix(p.Resource, "/finalizers"), p.URL != "":
+	case strings.HasSuffix(p.Resource, "/finalizers"), p.Verb == "bind", p.Verb == "escalate", p.URL != "":
 		return true
 	case p.Resource == "events":
 		return p.Verb == "patch"

@@ -54,6 +54,13 @@ func TestUnused(t *testing.T) {
 	assert.Equal(t, []string{"get secrets.", "delete jobs.batch", "create events.events.k8s.io"}, words(u.Unused(rules)))
 }
 
+// The API server asks for bind and escalate while it handles other requests.
+func TestNoRequestUsesBindAndEscalate(t *testing.T) {
+	roles := rule("rbac.authorization.k8s.io", "clusterroles", "bind", "escalate")
+	roles.ResourceNames = []string{"view"}
+	assert.Empty(t, new(Usage).Unused([]rbacv1.PolicyRule{roles}))
+}
+
 func TestDiff(t *testing.T) {
 	before := []rbacv1.PolicyRule{rule("", "pods", "list", "watch"), rule("batch", "jobs", "create"), rule("batch", "jobs", "list")}
 	after := []rbacv1.PolicyRule{rule("batch", "jobs", "list", "create", "delete"), rule("", "pods", "list")}

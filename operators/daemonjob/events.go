@@ -14,13 +14,16 @@ func (p *pass) events(o *observed, d decision, after v1alpha1.DaemonJobStatus) [
 	job, before := p.job, &p.job.Status
 	var all []events.Event
 	emit := func(event events.Event) { all = append(all, event) }
+	isStarted := before.StartTime == nil && after.StartTime != nil
+	if isStarted && !isRetried(job, after) {
+		emit(events.Normal(v1alpha1.ReasonStarted, "started for "+message.Count(o.desired(), "node")))
+	}
 	switch {
 	case isRetried(job, after):
 		emit(events.Normal(v1alpha1.ReasonRetried, fmt.Sprintf("retry %d runs the failed and unstarted nodes", after.Retry)))
-	case before.StartTime == nil && after.StartTime != nil:
-		emit(events.Normal(v1alpha1.ReasonStarted, "started for "+message.Count(o.desired(), "node")))
 	case isSuspended(&after) && !isSuspended(before):
 		emit(events.Normal(v1alpha1.ReasonSuspended, "no Jobs are started, and those that run are stopped"))
+	case isStarted:
 	case before.ActiveSince == nil && after.ActiveSince != nil:
 		emit(events.Normal(v1alpha1.ReasonResumed, "the job is resumed"))
 	case before.ObservedGeneration != job.Generation && o.active()+o.ended() > 0:

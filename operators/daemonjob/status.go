@@ -36,12 +36,14 @@ func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 		status.SucceededNodes, status.FailedNodes = hostlist.Format(o.succeeded), hostlist.Format(o.failed)
 		status.Failures = lastFailures(p.last.Failures, o)
 	}
-	switch {
-	case d.reason == v1alpha1.ReasonSuspended, d.reason == v1alpha1.ReasonInvalidSpec && p.job.Spec.Suspend:
-		status.ActiveSince = nil
-	case d.reason == v1alpha1.ReasonInvalidSpec && status.StartTime == nil:
-	default:
+	suspended, invalid := d.reason == v1alpha1.ReasonSuspended, d.reason == v1alpha1.ReasonInvalidSpec
+	if o.hasStarted() || !suspended && !invalid { // Jobs of a pass that crashed before it recorded the start
 		status.StartTime = cmp.Or(status.StartTime, p.now.DeepCopy())
+	}
+	switch {
+	case suspended, invalid && p.job.Spec.Suspend:
+		status.ActiveSince = nil
+	case status.StartTime != nil:
 		status.ActiveSince = cmp.Or(status.ActiveSince, p.now.DeepCopy())
 	}
 	if d.ends() {

@@ -86,6 +86,7 @@ func (p *pass) setInvalid(status *v1alpha1.JobFlowStatus) {
 		p.conditions(status).Set(v1alpha1.ConditionFailed, true, v1alpha1.ReasonInvalidSpec, text)
 	} else {
 		status.State = p.stateUnderWay(status.Counts)
+		p.conditions(status).Remove(v1alpha1.ConditionFailed, v1alpha1.ReasonInvalidSpec)
 	}
 	p.conditions(status).Stall(v1alpha1.ReasonInvalidSpec, text)
 }

@@ -20,7 +20,7 @@ func (p *pass) stop(o *observed, d *decision) {
 	if d.stopped {
 		d.stopMessage = lifecycle.Condition(p.last.Conditions, v1alpha1.ConditionStopped).Message
 	} else {
-		reason, text := p.reasonToStop()
+		reason, text := p.reasonToStop(o)
 		if reason == "" || p.haveEnded(p.States) {
 			return
 		}
@@ -48,11 +48,11 @@ func (p *pass) stop(o *observed, d *decision) {
 }
 
 // reasonToStop returns why the flow is stopped; an empty reason if it isn't.
-func (p *pass) reasonToStop() (reason, text string) {
+func (p *pass) reasonToStop(o *observed) (reason, text string) {
 	if p.spec.Terminate {
 		return v1alpha1.ReasonTerminated, "spec.terminate is true"
 	}
-	deadline := lifecycle.Deadline(p.activeSince(), p.spec.ActiveDeadlineSeconds, p.now.Time)
+	deadline := lifecycle.Deadline(p.activeSince(o), p.spec.ActiveDeadlineSeconds, p.now.Time)
 	if deadline.Due {
 		return v1alpha1.ReasonDeadlineExceeded,
 			fmt.Sprintf("the flow was active for longer than %d s (spec.activeDeadlineSeconds)", *p.spec.ActiveDeadlineSeconds)

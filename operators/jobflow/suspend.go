@@ -16,16 +16,16 @@ import (
 	"github.com/armature-dev/armature/operators/jobflow/internal/record"
 )
 
-// isActivated reports whether the flow starts, or has started: not if its spec is invalid from the beginning, nor if it has ended under
-// the former operator.
-func (p *pass) isActivated() bool {
-	return (p.isValid() || p.last.StartTime != nil) && !endedUnderFormerOperator(&p.flow.Status)
+// isActivated reports whether the flow starts, or has started, also in a pass that crashed before it recorded that: not if its spec is
+// invalid from the beginning, nor if it has ended under the former operator.
+func (p *pass) isActivated(o *observed) bool {
+	return (p.isValid() || p.last.StartTime != nil || p.hasJobs(o)) && !endedUnderFormerOperator(&p.flow.Status)
 }
 
 // activeSince returns when the flow was started or resumed, from when on its deadline runs; nil if it is suspended or hasn't started.
-func (p *pass) activeSince() *metav1.Time {
+func (p *pass) activeSince(o *observed) *metav1.Time {
 	switch {
-	case !p.isActivated():
+	case !p.isActivated(o):
 		return p.last.ActiveSince
 	case p.spec.Suspend:
 		return nil
@@ -39,11 +39,11 @@ func (p *pass) setStart(o *observed, status *v1alpha1.JobFlowStatus) {
 	if endedUnderFormerOperator(&p.flow.Status) {
 		status.StartTime = p.flow.CreationTimestamp.DeepCopy()
 	}
-	if !p.isActivated() {
+	if !p.isActivated(o) {
 		return
 	}
 	conditions := p.conditions(status)
-	status.ActiveSince = p.activeSince()
+	status.ActiveSince = p.activeSince(o)
 	if !p.spec.Suspend || p.hasJobs(o) { // Jobs of a pass that crashed before it recorded the start
 		status.StartTime = cmp.Or(status.StartTime, &p.now)
 	}
@@ -58,7 +58,7 @@ func (p *pass) setStart(o *observed, status *v1alpha1.JobFlowStatus) {
 
 // hasJobs reports whether the flow has Jobs.
 func (p *pass) hasJobs(o *observed) bool {
-	return len(o.itemJobs) > 0 || slices.ContainsFunc(o.jobs, func(job *batchv1.Job) bool { return job != nil })
+	return len(o.itemJobs)+len(o.removed) > 0 || slices.ContainsFunc(o.jobs, func(job *batchv1.Job) bool { return job != nil })
 }
 
 // suspendOrResume edits active Jobs that the suspension of the flow, or its resume, changes. The operator resumes a Job once the Job's old

@@ -1,6 +1,7 @@
 package browsertest_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -127,6 +128,17 @@ func TestChangedRights(t *testing.T) {
 	p.click("[data-action=suspend]")
 	p.sees("eve may not patch jobflows")
 	p.until("!document.querySelector('[data-action=suspend]') && document.querySelector('[data-action=delete]')")
+}
+
+// TestDrawerOfANode shows the state that the flow's stream has sent, and of a node that it hasn't sent that it waits.
+func TestDrawerOfANode(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	for node, state := range map[string]string{"fetch": "Succeed", "features": "Running", "lint": "Failed", "publish": "Pending"} {
+		p.open(s.URL + "/flows/ml/nightly?node=" + node)
+		p.until(fmt.Sprintf("document.querySelector('.drawer .why') && document.querySelector('.drawer .state').innerText === %q", state))
+	}
 }
 
 // TestAddresses opens addresses that somebody has mistyped: the page says what is wrong, or does without.

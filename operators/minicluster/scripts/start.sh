@@ -25,6 +25,15 @@ mc_die() {
 	exit 1
 }
 
+# mc_shorten keeps the end of a long message of this container: the kubelet keeps only the first 12 KB divided by the number of the pod's
+# containers, and the line that follows must be among them. The status shows as many bytes (maxDetail).
+mc_shorten() {
+	mc_log=${TERMINATION_LOG:-/dev/termination-log}
+	(
+		[ "$(wc -c <"$mc_log")" -gt 512 ] && mc_text=$(tail -c 511 "$mc_log") && printf '%s\n' "$mc_text" >|"$mc_log"
+	) 2>/dev/null
+}
+
 # mc_left says which piece of the user's ended this shell, if one did. A worker never ends with a code that fails the Job. A leader that
 # isn't told to stop always does, because its command must not run twice; the operator finds its own code in the last line (endOfLeader).
 mc_left() {
@@ -36,6 +45,7 @@ mc_left() {
 		case $mc_code in 0 | 143) ;; *) exit 75 ;; esac
 	elif [ -z "$mc_stopping" ]; then
 		case $mc_code in 75 | 128 | 137 | 143 | 255)
+			mc_shorten
 			mc_report "the leader's exit code is $mc_code; its container ends with 1, because the Job starts a pod that ends with $mc_code again"
 			exit 1
 			;;

@@ -52,7 +52,7 @@ func (s *Server) Small(text string) {
 		"width": 1360, "height": 140, "nodeWidth": 160, "nodeHeight": 36, "when": M{"6": "jobs.train.succeeded" + text}}),
 		E("nodes", []M{node(0, "Succeed", "good", 395, 350, nil), node(1, "Succeed", "good", 345, 330, nil), node(2, "Succeed",
 			"good", 349, 260, nil),
-			node(3, "Running", "run", 250, 0, M{"items": "3/10", "attempts": 2, "message": "item 4 runs" + text}),
+			node(3, "Running", "run", 250, 0, M{"attempts": 2, "message": "item 4 runs" + text}),
 			node(5, "Failed", "bad", 320, 310, M{"message": "exit code 3" + text})}))
 
 	pods := func(role string, n int) []M {
@@ -79,20 +79,14 @@ func (s *Server) Small(text string) {
 		E("io", M{"inputs": []M{{"name": "REGION" + text, "value": "north" + text, "from": "globalParams" + text}},
 			"outputs": []M{{"name": "rows" + text, "value": "42" + text}}})}
 	object := func(row M, status M) Event {
-		return E("object", M{"row": row, "yaml": "apiVersion: v1\nkind: Any\nmetadata:\n  name: x" + text + "\n", "object": M{"status": status},
-			"node": M{"i": 3, "state": "Running", "tone": "run", "started": Ago(250), "message": text}})
+		return E("object", M{"row": row, "yaml": "apiVersion: v1\nkind: Any\nmetadata:\n  name: x" + text + "\n", "object": M{"status": status}})
 	}
 	for _, n := range names {
 		s.Stream("detail", "JobFlow/ml/nightly"+text+"/"+n, append([]Event{object(flow, nil)}, common...)...)
 	}
-	whole := func(row, status M) Event {
-		e := object(row, status)
-		delete(e.Data.(M), "node")
-		return e
-	}
 	conditions := []M{{"type": "Ready" + text, "status": "False", "reason": "Progressing" + text,
 		"message": "2 of 4 node types are ready." + text}}
-	s.Stream("detail", "JobFlow/ml/nightly"+text+"/", append([]Event{whole(flow, M{"conditions": conditions})}, common...)...)
+	s.Stream("detail", "JobFlow/ml/nightly"+text+"/", append([]Event{object(flow, M{"conditions": conditions})}, common...)...)
 	var squares []M
 	for i := range 240 {
 		square := M{"name": "node-" + name(i) + text, "state": "Succeed", "tone": "good", "message": text}
@@ -104,13 +98,13 @@ func (s *Server) Small(text string) {
 		}
 		squares = append(squares, square)
 	}
-	s.Stream("detail", "DaemonJob/ml/wipe-disks"+text+"/", append([]Event{whole(daemon, M{"conditions": conditions}), E("nodes",
+	s.Stream("detail", "DaemonJob/ml/wipe-disks"+text+"/", append([]Event{object(daemon, M{"conditions": conditions}), E("nodes",
 		squares)}, common...)...)
-	s.Stream("detail", "ReplicaJob/ml/train"+text+"/", whole(replica, M{"conditions": conditions}), E("explain",
+	s.Stream("detail", "ReplicaJob/ml/train"+text+"/", object(replica, M{"conditions": conditions}), E("explain",
 		M{"phase": "Running", "message": "All replicas run."}),
 		E("pods", append(pods("Chief"+text, 1), pods("Worker", 12)...)))
-	s.Stream("detail", "MiniCluster/ml/lammps"+text+"/", whole(mini, nil), E("pods", pods("", 14)))
-	s.Stream("detail", "Pinot/ml/events"+text+"/", whole(pinot, M{"phase": "Upgrading" + text, "conditions": append(conditions,
+	s.Stream("detail", "MiniCluster/ml/lammps"+text+"/", object(mini, nil), E("pods", pods("", 14)))
+	s.Stream("detail", "Pinot/ml/events"+text+"/", object(pinot, M{"phase": "Upgrading" + text, "conditions": append(conditions,
 		M{"type": "Stalled", "status": "True", "reason": "PhaseFailed" + text,
 			"message": "broker: 1 of 2 pods isn't ready for 10m; the node types behind it wait." + text}),
 		"upgrade": M{"startedAt": Ago(700), "fromRevision": "a1b2" + text, "toRevision": "c3d4"},

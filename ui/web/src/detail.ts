@@ -3,13 +3,12 @@
 import { effect, signal } from "@preact/signals";
 import { query } from "./api.ts";
 import { openStream, type Stream } from "./stream.ts";
-import type { ClusterEvent, Explanation, FlowNode, InOut, MapNode, Pod, Row } from "./types.ts";
+import type { ClusterEvent, Explanation, InOut, MapNode, Pod, Row } from "./types.ts";
 
 export interface DetailData {
   row?: Row;
   object?: Record<string, any>;
   yaml?: string;
-  node?: FlowNode;
   spec?: unknown;
   explain?: Explanation;
   pods: Map<string, Pod>;
@@ -50,7 +49,7 @@ export function watchDetail(kind: string, namespace: string, name: string, node 
         show();
       },
       object: (o) => {
-        next = { ...next, row: o.row, object: o.object, yaml: o.yaml, node: o.node, spec: o.spec };
+        next = { ...next, row: o.row, object: o.object, yaml: o.yaml, spec: o.spec };
         changed();
       },
       explain: (e) => {

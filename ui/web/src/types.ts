@@ -94,7 +94,6 @@ export interface FlowNode {
   started?: string;
   ended?: string;
   message?: string;
-  items?: string;
 }
 
 export interface ObjectName {

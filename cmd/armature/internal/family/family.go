@@ -27,7 +27,8 @@ type Member struct {
 // Family is an object and all that belongs to it.
 type Family struct {
 	Root *Member
-	// Unread are the kinds that could not be listed, each with the reason: in most cases, the user may not list them.
+	// Unread are the kinds that could not be listed, each with the reason. In most cases, the user may not list them. Other errors may pass;
+	// until then they hide children.
 	Unread []error
 }
 
@@ -155,7 +156,7 @@ func (g *gathering) listPossible(ctx context.Context, kinds []schema.GroupVersio
 
 // note records a kind that the user may not list, and returns other errors that can hide a child.
 func (g *gathering) note(kind schema.GroupVersionKind, err error) error {
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+	if err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err) || apierrors.IsMethodNotSupported(err) {
 		return nil
 	}
 	err = fmt.Errorf("list %s: %w", kind.Kind, err)

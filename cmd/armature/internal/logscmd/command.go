@@ -87,16 +87,22 @@ func run(
 	if o.follow {
 		return s.followAll(ctx, p)
 	}
+	return s.printStarted(ctx, p)
+}
+
+// printStarted prints what the containers that have started have printed so far.
+func (s *source) printStarted(ctx context.Context, p *printer) error {
 	found, err := s.find(ctx)
 	if err != nil {
 		return err
 	}
 	if len(found.started) == 0 {
-		return found.nothing(root, part, o.container)
+		return found.nothing(s.root, s.part, s.container)
 	}
-	if n := len(found.started); n > o.most {
-		return tooMany(n, "have started", o.most, found.parts)
+	if n := len(found.started); n > s.most {
+		return tooMany(n, "have started", s.most, found.parts)
 	}
+	s.say(found.unread)
 	return s.printAll(ctx, found.started, p)
 }
 

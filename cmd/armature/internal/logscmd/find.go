@@ -2,6 +2,7 @@ package logscmd
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -30,6 +32,7 @@ type source struct {
 	root    *unstructured.Unstructured
 	errs    io.Writer
 	pause   atomic.Int64 // between two searches for its pods, in ns
+	said    []string     // the kinds that say has named
 }
 
 // runOf is one start of a container.
@@ -67,6 +70,22 @@ func (s *source) find(ctx context.Context) (found, error) {
 	f.otherContainers = slices.Compact(f.otherContainers)
 	f.parts = connect.Some(slices.Sorted(maps.Keys(parts)))
 	return f, nil
+}
+
+// say names each kind that the user may list and whose list failed: its objects and their pods are missing. It names a kind once, and
+// reports whether a list may succeed later.
+func (s *source) say(unread []error) (failed bool) {
+	for _, err := range unread {
+		if apierrors.IsForbidden(err) {
+			continue
+		}
+		failed = failed || !connect.IsRefusal(err)
+		if list, _, _ := strings.Cut(err.Error(), ": "); !slices.Contains(s.said, list) {
+			s.said = append(s.said, list)
+			fmt.Fprintf(s.errs, "%v; logs of pods below such objects may be missing\n", err)
+		}
+	}
+	return failed
 }
 
 // collect walks down a family. What is said of a Job holds for its pods.

@@ -25,6 +25,9 @@ const (
 	settle = 200 * time.Millisecond
 	// busyShare is how many times as long as that took the command waits before it does so again: any pod of the namespace is a change.
 	busyShare = 9
+	// listAgain is how long after a kind couldn't be listed the family is found again, without a change; twice as long each time, up to
+	// listAgainAtMost.
+	listAgain, listAgainAtMost = 10 * time.Second, 5 * time.Minute
 	// reopenAfter is how long after the end of a stream the command checks whether its container still runs: a kubelet or a proxy may have
 	// ended it.
 	reopenAfter = time.Second
@@ -39,6 +42,7 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 		return err
 	}
 	logs := s.newFollower(p)
+	delay, isLast := listAgain, false
 	for {
 		ended := hasEnded(s.root) // before its pods are found: there are no more of them then
 		var f found
@@ -54,10 +58,19 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 		if err := logs.start(ctx, f); err != nil {
 			return err
 		}
-		if ended {
+		var again <-chan time.Time
+		if s.say(f.unread) {
+			again = time.After(max(delay, time.Duration(s.pause.Load())))
+			delay = min(2*delay, listAgainAtMost)
+		} else {
+			delay = listAgain
+		}
+		if ended && (again == nil || isLast) {
 			return logs.wait()
 		}
+		isLast = ended // of an object that has ended, what failed is listed once more
 		select {
+		case <-again:
 		case root, ok := <-changes:
 			if ok {
 				s.root = root

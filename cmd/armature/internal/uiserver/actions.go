@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,7 +45,7 @@ type named struct {
 // act does what a viewer asks for, with his rights.
 func (s *server) act(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	var a action
-	err := decode(r, &a)
+	err := decode(w, r, maxBody, &a)
 	if err == nil && (a.Name == "" || a.UID == "") {
 		err = badRequest("name and uid must be set")
 	}
@@ -100,10 +101,20 @@ func (s *server) do(ctx context.Context, v *Viewer, a action) (done, error) {
 	return done{Changed: isNews, Message: verb}, err
 }
 
-// decode reads a body.
-func decode(r *http.Request, into any) error {
-	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
-		return badRequest("the body isn't what ui/API.md says: " + err.Error())
+// decode reads a body, of at most so many bytes.
+func decode(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit)) // to its end: from then on the server notices when the client leaves
+	if err == nil {
+		err = json.Unmarshal(text, into)
 	}
-	return nil
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &refusal{http.StatusRequestEntityTooLarge, string(metav1.StatusReasonRequestEntityTooLarge),
+			fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit)}
+	case err != nil:
+		return badRequest("the body isn't what ui/API.md says: " + err.Error())
+	default:
+		return nil
+	}
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
-	"github.com/armature-dev/armature/cmd/armature/internal/flowstate"
 	"github.com/armature-dev/armature/operators/daemonjob"
 )
 
@@ -159,7 +158,6 @@ type objectView struct {
 	Row    row            `json:"row"`
 	Object map[string]any `json:"object"`
 	YAML   string         `json:"yaml"`
-	Node   *node          `json:"node,omitempty"`
 	Spec   *v1alpha1.Flow `json:"spec,omitempty"`
 }
 
@@ -210,15 +208,6 @@ func (d *detail) addFlow(u *unstructured.Unstructured, shown *objectView) {
 	shown.Spec = specOf(flow, d.node)
 	if shown.Spec == nil {
 		d.out.end(notFound("node", flow.Name, d.node))
-		return
-	}
-	states := flowstate.Of(flow)
-	for i := range states {
-		if states[i].Name == d.node {
-			n := nodeOf(i, &states[i], nil, 0)
-			n.Name = d.node
-			shown.Node = &n
-		}
 	}
 }
 

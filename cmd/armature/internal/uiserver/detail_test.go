@@ -53,7 +53,6 @@ func TestDrawerOfANode(t *testing.T) {
 	io := decoded[inputsOutputs](t, l.until("io", nil))
 	assert.Equal(t, []passed{{"STAGE", "dev", "globalParams"}, {"TAG", "v1", "the output of build"}}, io.Inputs)
 	object := decoded[objectView](t, l.until("object", nil))
-	assert.Equal(t, "test", object.Node.Name)
 	assert.Contains(t, object.YAML, "name: test")
 	assert.NotContains(t, object.YAML, "managedFields")
 	pods := decoded[[]podView](t, l.until("pods", nil))

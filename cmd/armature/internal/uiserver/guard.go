@@ -9,8 +9,12 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// maxBody is the size limit of a request, in bytes: that of an object in etcd, and some.
-const maxBody = 4 << 20
+const (
+	// maxBody is the size limit of a request, in bytes.
+	maxBody = 64 << 10
+	// maxObjectBody is that of a request with an object: what an object may have in etcd, and some.
+	maxObjectBody = 4 << 20
+)
 
 // guarded refuses requests of other sites, and sets the content security policy of the page.
 func (s *server) guarded(next http.Handler) http.Handler {
@@ -35,7 +39,6 @@ func (s *server) guarded(next http.Handler) http.Handler {
 			writeError(w, http.StatusMisdirectedRequest, "Host", "this server has another name: open the link that armature ui has printed")
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		protected.ServeHTTP(w, r)
 	})
 }

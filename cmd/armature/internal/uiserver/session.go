@@ -1,9 +1,6 @@
 package uiserver
 
-import (
-	"encoding/json"
-	"net/http"
-)
+import "net/http"
 
 // sessionInfo is who is there, and where.
 type sessionInfo struct {
@@ -34,8 +31,8 @@ func (s *server) login(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Token string `json:"token"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		writeError(w, http.StatusBadRequest, "BadRequest", "the body must be {\"token\": \"...\"}: "+err.Error())
+	if err := decode(w, r, maxBody, &body); err != nil {
+		s.refuse(w, r, err)
 		return
 	}
 	v, err := s.Login.login(w, r, body.Token)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,12 +33,13 @@ type submitted struct {
 // submit creates an object, or with dryRun=true has everything checked that its creation would: by the operator's own rules, as
 // "armature lint" does, by the API server with its schema, rules and quotas, and by admission webhooks.
 func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
-	var body submission
-	err := decode(r, &body)
-	var doc *manifest.Document
-	if err == nil {
-		doc, err = document(body)
+	end, err := v.beginSubmission()
+	if err != nil {
+		s.refuse(w, r, err)
+		return
 	}
+	defer end()
+	doc, err := readDocument(w, r)
 	if err != nil {
 		s.refuse(w, r, err)
 		return
@@ -78,6 +80,52 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	}
 	obj.SetManagedFields(nil)
 	writeJSON(w, code, submitted{Object: obj.Object, Warnings: warned.all()})
+}
+
+// An object takes many times its size in memory, most of it while it is read.
+const (
+	// maxSubmissions is how many objects all viewers submit at a time, and maxOfViewer how many one of them.
+	maxSubmissions, maxOfViewer = 8, 4
+	// maxReading is how many of these are read at a time.
+	maxReading = 2
+)
+
+var (
+	submissions = semaphore.NewWeighted(maxSubmissions)
+	reading     = make(chan struct{}, maxReading)
+)
+
+// beginSubmission refuses a submission beside too many others.
+func (v *Viewer) beginSubmission() (end func(), err error) {
+	if !v.submissions.TryAcquire(1) {
+		return nil, &refusal{http.StatusTooManyRequests, string(metav1.StatusReasonTooManyRequests),
+			fmt.Sprintf("you submit %d objects at a time already: try again when one of them has been created", maxOfViewer)}
+	}
+	if !submissions.TryAcquire(1) {
+		v.submissions.Release(1)
+		return nil, &refusal{http.StatusTooManyRequests, string(metav1.StatusReasonTooManyRequests),
+			fmt.Sprintf("%d objects are being submitted: try again in a moment", maxSubmissions)}
+	}
+	return func() { submissions.Release(1); v.submissions.Release(1) }, nil
+}
+
+// readDocument reads the one object of a submission, once there is a slot.
+func readDocument(w http.ResponseWriter, r *http.Request) (*manifest.Document, error) {
+	var text json.RawMessage // a client that sends slowly holds no slot
+	if err := decode(w, r, maxObjectBody, &text); err != nil {
+		return nil, err
+	}
+	select {
+	case reading <- struct{}{}:
+		defer func() { <-reading }()
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	var body submission
+	if err := json.Unmarshal(text, &body); err != nil {
+		return nil, badRequest("the body isn't what ui/API.md says: " + err.Error())
+	}
+	return document(body)
 }
 
 // unreadable are the characters that JSON may have as they are, and YAML only escaped.

@@ -1,12 +1,16 @@
 package uiserver
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -63,6 +67,72 @@ func TestADeepObjectTakesLittleMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.NoError(t, err)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50<<20))
+}
+
+func TestABodyIsBounded(t *testing.T) {
+	s := newSite(t, newAPI(t))
+	for path, body := range map[string]any{
+		"/api/submit":  submission{YAML: strings.Repeat(" ", maxObjectBody)},
+		"/api/actions": action{Verb: strings.Repeat(" ", maxBody)},
+		"/api/session": map[string]any{"token": strings.Repeat(" ", maxBody)},
+	} {
+		answer := s.post(path, body)
+		assert.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode, path)
+		assert.Regexp(t, "the body has more than [0-9]+ bytes", bodyOf[failure](t, answer).Error)
+	}
+}
+
+// A viewer has a part of the submissions only.
+func TestSubmissionsAreLimited(t *testing.T) {
+	viewer := func() *Viewer { return &Viewer{submissions: semaphore.NewWeighted(maxOfViewer)} }
+	var ends []func()
+	begin := func(v *Viewer) error {
+		end, err := v.beginSubmission()
+		if err == nil {
+			ends = append(ends, end)
+		}
+		return err
+	}
+	one, two, three := viewer(), viewer(), viewer()
+	for range maxOfViewer {
+		require.NoError(t, begin(one))
+	}
+	require.ErrorContains(t, begin(one), "you submit 4 objects at a time already")
+	for range maxSubmissions - maxOfViewer {
+		require.NoError(t, begin(two))
+	}
+	code, _ := failureOf(begin(three))
+	assert.Equal(t, http.StatusTooManyRequests, code)
+	for _, end := range ends {
+		end()
+	}
+	for _, v := range []*Viewer{one, three} {
+		end, err := v.beginSubmission()
+		require.NoError(t, err)
+		end()
+	}
+}
+
+// While others are read, an object waits for its turn, as long as its viewer does.
+func TestObjectsAreReadInTurn(t *testing.T) {
+	for range cap(reading) {
+		reading <- struct{}{}
+	}
+	read := func(ctx context.Context) error {
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/submit", strings.NewReader(`{"yaml": "kind: A"}`))
+		_, err := readDocument(httptest.NewRecorder(), r)
+		return err
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	require.ErrorIs(t, read(left), context.Canceled)
+	done := make(chan error)
+	go func() { done <- read(t.Context()) }()
+	for range cap(reading) {
+		<-reading
+	}
+	require.NoError(t, <-done)
+	assert.Empty(t, reading)
 }
 
 func TestAnObjectMayHaveAnyText(t *testing.T) {

@@ -429,7 +429,7 @@ export class GraphCanvas {
           : flags & finallyFlag
             ? "finally"
             : flags & forEachFlag
-              ? (node?.items ?? "each")
+              ? "each"
               : flags & whenFlag
                 ? "when"
                 : "";

@@ -72,7 +72,7 @@ export function NodeTable({ flow, model, open }: { flow: FlowWatch; model: FlowM
             <div role="gridcell" class="c-name">
               <span title={g.names[i]}>{g.names[i]}</span>
               {flags & finallyFlag ? <span class="flag">finally</span> : null}
-              {flags & forEachFlag ? <span class="flag">{n?.items ?? "each"}</span> : null}
+              {flags & forEachFlag ? <span class="flag">each</span> : null}
               {flags & whenFlag ? (
                 <span class="flag" title={g.when?.[i]}>
                   when

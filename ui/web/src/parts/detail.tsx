@@ -4,7 +4,7 @@ import type { DetailData } from "../detail.ts";
 import { clock, duration, time } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { may } from "../session.ts";
-import type { Explanation, Pod } from "../types.ts";
+import type { Explanation, FlowNode, Pod } from "../types.ts";
 import { Age, Empty, State } from "./bits.tsx";
 import { Lines } from "./virtual.tsx";
 
@@ -155,8 +155,16 @@ function Pairs({ title, rows }: { title: string; rows?: { name: string; value?: 
   );
 }
 
-export function Overview({ d, waited, critical }: { d: DetailData; waited?: string; critical?: boolean }) {
-  const at = d.node ?? d.row;
+interface OverviewProps {
+  d: DetailData;
+  node?: FlowNode;
+  waited?: string;
+  critical?: boolean;
+}
+
+// Overview is what is known of an object, or of a node of a flow.
+export function Overview({ d, node, waited, critical }: OverviewProps) {
+  const at = node ?? d.row;
   const facts: [string, string][] = [];
   const add = (name: string, value: unknown) => {
     if (value) facts.push([name, String(value)]);
@@ -165,11 +173,10 @@ export function Overview({ d, waited, critical }: { d: DetailData; waited?: stri
   add("Ended", clock(at?.ended));
   add("Ran", at?.started && duration(at.started, at.ended));
   add("Waited", waited);
-  add("Attempts", d.node?.attempts);
-  add("Items", d.node?.items);
-  add("Job", d.node?.job);
+  add("Attempts", node?.attempts);
+  add("Job", node?.job);
   if (critical) facts.push(["Critical path", "on it"]);
-  if (!d.node) {
+  if (!node) {
     add("Created", clock(d.row?.created));
     add("Queue", d.row?.queue);
     add("Size", d.row?.size);
@@ -179,9 +186,7 @@ export function Overview({ d, waited, critical }: { d: DetailData; waited?: stri
   return (
     <>
       <Why e={d.explain} />
-      {(d.node?.message ?? (d.node ? "" : d.row?.message)) && (
-        <p class="message">{d.node ? d.node.message : d.row?.message}</p>
-      )}
+      {at?.message && <p class="message">{at.message}</p>}
       <dl class="pairs">
         {facts.map(([n, v]) => [
           <dt key={n}>{n}</dt>,

@@ -1,8 +1,9 @@
-// The drawer beside a flow: one node, or the flow itself.
+// The drawer beside a flow: one node. Its state is the one that the flow's stream has sent.
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { watchDetail } from "../detail.ts";
 import { param, setParams } from "../route.ts";
 import { may } from "../session.ts";
+import type { FlowNode } from "../types.ts";
 import { act } from "./actions.tsx";
 import { Empty, State, Tabs } from "./bits.tsx";
 import { Events, Overview, podList, Pods, Yaml } from "./detail.tsx";
@@ -13,6 +14,7 @@ interface Props {
   namespace: string;
   flow: string;
   node: string;
+  at?: FlowNode;
   waited?: string;
   critical?: boolean;
 }
@@ -43,9 +45,9 @@ export function Drawer(p: Props) {
     <aside class={wide ? "drawer wide" : "drawer"} aria-label={`Node ${p.node}`}>
       <header>
         <h2 title={p.node}>{p.node}</h2>
-        {!problem && <State state={d.node?.state} tone={d.node?.tone} />}
+        {!problem && p.at && <State state={p.at.state} tone={p.at.tone} />}
         <span class="spacer" />
-        {row && d.node?.started && may("create", "JobFlow", p.namespace) && (
+        {row && p.at?.started && may("create", "JobFlow", p.namespace) && (
           <button
             data-action="rerun"
             title="Create a new flow of this node and all that depends on it"
@@ -80,7 +82,7 @@ export function Drawer(p: Props) {
       />
       <div class={`drawer-body t-${tab}`} role="tabpanel">
         <Problem text={problem} />
-        {!row ? (
+        {!row || !p.at ? (
           !problem && <Empty>Loading…</Empty>
         ) : tab === "pods" ? (
           <Pods d={d} />
@@ -91,7 +93,7 @@ export function Drawer(p: Props) {
         ) : tab === "yaml" ? (
           <Yaml text={d.yaml} name={p.node} />
         ) : (
-          <Overview d={d} waited={p.waited} critical={p.critical} />
+          <Overview d={d} node={p.at} waited={p.waited} critical={p.critical} />
         )}
       </div>
     </aside>

@@ -1,5 +1,5 @@
 // One flow: its numbers first, then a graph, a timeline or a table, and a drawer for a node.
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { watchFlow } from "../flow/watch.ts";
 import { time } from "../format.ts";
 import { timesOf } from "../flow/model.ts";
@@ -10,6 +10,7 @@ import { CountsBar, Empty, State, Tabs } from "../parts/bits.tsx";
 import { Drawer } from "../parts/drawer.tsx";
 import { Limited, Problem, unseen } from "../parts/problem.tsx";
 import { stateOf } from "../objects.ts";
+import type { FlowNode } from "../types.ts";
 import { GraphView } from "../flow/graph.tsx";
 import { NodeTable } from "../flow/table.tsx";
 import { Timeline } from "../flow/timeline.tsx";
@@ -81,7 +82,7 @@ export function FlowScreen({ namespace, name }: { namespace: string; name: strin
             <GraphView key={`${namespace}/${name}`} flow={flow} model={model} open={open} />
           )}
         </div>
-        {node && <NodeDrawer flow={flow} namespace={namespace} name={name} node={node} />}
+        {node && <NodeDrawer key={node} flow={flow} namespace={namespace} name={name} node={node} />}
       </div>
       <Limited sources={state.sources} />
     </main>
@@ -92,6 +93,11 @@ function NodeDrawer(p: { flow: ReturnType<typeof watchFlow>; namespace: string; 
   const model = p.flow.model.value;
   void p.flow.version.value;
   const i = model?.index.get(p.node) ?? -1;
+  // After a reconnect the former state stays until the new one is complete.
+  const at = useRef<FlowNode | undefined>(undefined);
+  if (model && i >= 0 && p.flow.stream.state.value.synced) {
+    at.current = model.nodes[i] ?? { i, state: "Pending", tone: "wait" };
+  }
   let waited = "",
     critical = false;
   if (model && i >= 0) {
@@ -100,5 +106,5 @@ function NodeDrawer(p: { flow: ReturnType<typeof watchFlow>; namespace: string; 
     waited = span(end - t.ready[i]!);
     critical = t.critical[i] === 1;
   }
-  return <Drawer namespace={p.namespace} flow={p.name} node={p.node} waited={waited} critical={critical} />;
+  return <Drawer namespace={p.namespace} flow={p.name} node={p.node} at={at.current} waited={waited} critical={critical} />;
 }
