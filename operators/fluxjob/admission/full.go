@@ -58,7 +58,15 @@ func (c *cohort) lacksRecord(why queue.Why) bool {
 	return why.Reason == queue.WaitingForQuota && slices.Contains(private, c.names[why.Resource])
 }
 
-// isFull reports whether a job waits because the status of the cohort's own setup can't record it.
-func (c *cohort) isFull(d *decision) bool {
-	return slices.ContainsFunc(d.Waiting[c.self], func(i int) bool { return c.lacksRecord(d.Why[i]) })
+// isFull reports whether the status of the cohort's own setup can't record a job that waits, for whatever reason it does.
+func (c *cohort) isFull(state *queue.State, d *decision) bool {
+	free, shared := d.Balance[c.self].Free, len(c.names)-len(private)
+	return slices.ContainsFunc(d.Waiting[c.self], func(i int) bool {
+		for r, n := range state.Jobs[i].Needs[shared:] {
+			if n > free[shared+r] {
+				return true
+			}
+		}
+		return false
+	})
 }

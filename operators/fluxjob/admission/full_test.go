@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -121,6 +122,17 @@ func TestAnUpgradeKeepsAFullRecord(t *testing.T) {
 	}
 }
 
+// Earlier versions admitted a job beside less than 1,300,000 bytes. What they have recorded isn't too much.
+func TestTheRecordHasRoomForWhatEarlierVersionsAdmitted(t *testing.T) {
+	setup := makeSetup(strings.Repeat("q", 253))
+	job := queue.ID{Namespace: strings.Repeat("n", 63), Name: strings.Repeat("j", 253)}
+	resources := corev1.ResourceList{}
+	for i := range 32 {
+		resources[corev1.ResourceName(fmt.Sprintf("%s/%063d", strings.Repeat("d", 253), i))] = resource.MustParse("1")
+	}
+	assert.LessOrEqual(t, 1_300_000-1+sizeOf(setup, job, maps.All(resources)), int64(maxSize))
+}
+
 // A record with more than its limit preempts for no one, so that an urgent job doesn't evict all that are too many. Jobs end, and then it
 // evicts the one that it needs.
 func TestAnOverfullRecordIsNotPreempted(t *testing.T) {
@@ -155,14 +167,18 @@ func TestAnOverfullRecordIsNotPreempted(t *testing.T) {
 // No queue of a cohort uses the record of another, and none evicts a job of another for it.
 func TestARecordIsNotLent(t *testing.T) {
 	jobs := crowd(v1alpha1.MaxFluxReservations, ofPriority(5))
+	others := crowd(v1alpha1.MaxFluxReservations+1, inQueue("p"), func(j *v1alpha1.FluxJob) {
+		j.Name = "other-" + j.Name
+		j.UID = types.UID(j.Name)
+	})
 	full := makeSetup("q", inCohort("c"), preempting, upTo(5), podLimit(9000), withReservations(jobs...))
-	small := makeJob("small", 1, inQueue("p"))
-	empty := makeSetup("p", inCohort("c"), preempting, upTo(5), podLimit(2), withReservations(small))
+	overfull := makeSetup("p", inCohort("c"), preempting, upTo(5), podLimit(9000), withReservations(others...))
 	urgent := makeJob("urgent", 6000, ofPriority(5))
-	got := settle(t, full, 6000, objects(jobs, small, urgent, empty)...)
+	all := append(objects(jobs, urgent), objects(others)...)
+	got := settle(t, full, 6000, append(all, overfull)...)
 	assert.Empty(t, evicted(got))
 	assert.Equal(t, []string{"urgent: ReservationsFull"}, waiting(got))
-	assert.Empty(t, evicted(settle(t, empty, 6000, objects(jobs, small, urgent, full)...)))
+	assert.Empty(t, evicted(settle(t, overfull, 6000, append(all, full)...)))
 }
 
 func TestAFullRecordBlocksAStrictQueue(t *testing.T) {
@@ -177,5 +193,5 @@ func TestAJobThatLacksQuotaTooWaitsForThat(t *testing.T) {
 	jobs := crowd(v1alpha1.MaxFluxReservations)
 	got := settle(t, makeSetup("q", podLimit(6001), withReservations(jobs...)), 6000, objects(jobs, makeJob("a", 6000))...)
 	assert.Equal(t, []string{"a: WaitingForQuota pods"}, waiting(got))
-	assert.Equal(t, v1alpha1.ReasonActive, condition(got, events.ConditionReady).Reason)
+	assert.Equal(t, v1alpha1.ReasonReservationsFull, condition(got, events.ConditionReady).Reason)
 }

@@ -31,7 +31,7 @@ func (c *cohort) status(state *queue.State, d *decision, now metav1.Time) *v1alp
 	}
 	s.AdmittedWorkloads = int32(len(s.Reservations))
 	s.PendingWorkloads = int32(c.pending - (len(s.Reservations) - len(c.reservations[c.self])))
-	c.setReady(s, d, now)
+	c.setReady(s, state, d, now)
 	return s
 }
 
@@ -56,7 +56,7 @@ func (c *cohort) usage(d *decision) []v1alpha1.FluxResourceUsage {
 }
 
 // setReady records whether the queue admits jobs.
-func (c *cohort) setReady(status *v1alpha1.FluxSetupStatus, d *decision, now metav1.Time) {
+func (c *cohort) setReady(status *v1alpha1.FluxSetupStatus, state *queue.State, d *decision, now metav1.Time) {
 	setup := c.setups[c.self]
 	conditions := lifecycle.ConditionsOf(&status.Conditions, setup.Generation, now)
 	problems := validate(&setup.Spec)
@@ -66,7 +66,7 @@ func (c *cohort) setReady(status *v1alpha1.FluxSetupStatus, d *decision, now met
 		return
 	case setup.Spec.StopPolicy == v1alpha1.StopHold || setup.Spec.StopPolicy == v1alpha1.StopHoldAndDrain:
 		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy))
-	case c.isFull(d):
+	case c.isFull(state, d):
 		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonReservationsFull,
 			"the status of one FluxSetup can't record the reservations of all jobs that wait; divide it into several")
 	default:
