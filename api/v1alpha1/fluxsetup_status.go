@@ -22,7 +22,8 @@ const (
 	ReasonActive = "Active"
 	// ReasonStopped: stopPolicy is Hold or HoldAndDrain.
 	ReasonStopped = "Stopped"
-	// ReasonReservationsFull: the status can record no further admitted job.
+	// ReasonReservationsFull: the status can't record the reservations of all waiting jobs. It is also the reason of such a
+	// FluxJob.
 	ReasonReservationsFull = "ReservationsFull"
 	// ReasonTakenOver: another manager manages the queue from now on.
 	ReasonTakenOver = "TakenOver"
@@ -233,12 +234,12 @@ type FluxQueueEntry struct {
 	// +required
 	Name string `json:"name"`
 
-	// Reason is the reason why it waits: Queued, WaitingForQuota, Preempting, BlockedByHeadOfQueue, Backoff or
-	// QueueStopped.
+	// Reason is the reason why it waits: Queued, WaitingForQuota, ReservationsFull, Preempting, BlockedByHeadOfQueue,
+	// Backoff or QueueStopped.
 	// +required
 	Reason string `json:"reason"`
 
-	// Resource is the exhausted resource, if that is the reason.
+	// Resource is the exhausted resource, if the reason is WaitingForQuota.
 	// +optional
 	Resource string `json:"resource,omitempty"`
 }

@@ -135,6 +135,8 @@ func (p *pass) waitsFor(queue *v1alpha1.FluxSetup) (reason, message string) {
 		case v1alpha1.ReasonWaitingForQuota:
 			return entry.Reason, fmt.Sprintf("it requests %s; the free quota of queue %q is smaller",
 				amountOf(entry.Resource, p.amount(queue, entry.Resource)), queue.Name)
+		case v1alpha1.ReasonReservationsFull:
+			return entry.Reason, fmt.Sprintf("the status of FluxSetup %q can't record its reservation beside those of the admitted jobs", queue.Name)
 		case v1alpha1.ReasonPreempting:
 			return entry.Reason, fmt.Sprintf("queue %q admits it when the pods of preempted jobs have terminated", queue.Name)
 		case v1alpha1.ReasonBlockedByHeadOfQueue:

@@ -58,6 +58,8 @@ func TestWhyAJobWaits(t *testing.T) {
 		"not yet seen":    {setup: makeSetup("q"), reason: v1alpha1.ReasonQueued, message: `it waits for its turn in queue "q"`},
 		"short of something": {setup: place(v1alpha1.ReasonWaitingForQuota, "pods"), reason: v1alpha1.ReasonWaitingForQuota, position: ptr.To[int32](2),
 			message: `it requests 2 pods; the free quota of queue "q" is smaller`},
+		"short of the record": {setup: place(v1alpha1.ReasonReservationsFull, ""), reason: v1alpha1.ReasonReservationsFull,
+			position: ptr.To[int32](2), message: `the status of FluxSetup "q" can't record its reservation beside those of the admitted jobs`},
 		"others are leaving": {setup: place(v1alpha1.ReasonPreempting, ""), reason: v1alpha1.ReasonPreempting, position: ptr.To[int32](2),
 			message: `queue "q" admits it when the pods of preempted jobs have terminated`},
 		"behind others": {setup: place(v1alpha1.ReasonBlockedByHeadOfQueue, ""), reason: v1alpha1.ReasonBlockedByHeadOfQueue, position: ptr.To[int32](2),

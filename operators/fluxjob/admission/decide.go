@@ -41,10 +41,8 @@ func (c *cohort) enter(state *queue.State, d *decision, now metav1.Time) []v1alp
 			entered[e.Holder-first].Evicted = c.eviction(state, e, now)
 		}
 	}
-	queue := c.setups[c.self].Name
-	total := sizeOf(entered, queue)
 	for _, i := range d.Admitted {
-		if state.Jobs[i].Setup != c.self || isFull(len(entered), total) {
+		if state.Jobs[i].Setup != c.self {
 			continue
 		}
 		job := c.jobs[i]
@@ -53,7 +51,6 @@ func (c *cohort) enter(state *queue.State, d *decision, now metav1.Time) []v1alp
 			Namespace: job.Namespace, Name: job.Name, UID: job.UID, Attempt: job.Status.Attempts + 1, Time: now, Generation: job.Generation,
 			Size: share.Size, Pods: share.Pods, Resources: share.Resources,
 		})
-		total += size(&entered[len(entered)-1], queue)
 	}
 	return entered
 }

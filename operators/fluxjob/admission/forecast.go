@@ -22,7 +22,7 @@ type Forecast struct {
 
 // maxWork bounds a simulation to some tens of milliseconds. It counts what the decisions read: jobs, holders and setups, times the
 // resources that are counted. It suffices for 100 jobs in a queue with 3,000 reservations, see BenchmarkForecasts.
-const maxWork = 1_500_000
+const maxWork = 2_250_000
 
 // Forecasts simulates the queues of a cohort, or one without a cohort: at each end of a job, [queue.Decide] decides as the operator does.
 // It forecasts the jobs in the setups' status.queue. Jobs are those that the caller can read; behind a job that isn't among them, nothing
@@ -32,7 +32,7 @@ func Forecasts(
 ) map[types.NamespacedName]Forecast {
 	f := &forecast{
 		cohort: cohort{setups: setups, names: counted(setups), mayAdmit: true}, jobs: jobs,
-		state: queue.State{Now: now}, found: map[types.NamespacedName]Forecast{},
+		state: queue.State{Now: now, Private: len(private)}, found: map[types.NamespacedName]Forecast{},
 	}
 	size := len(setups)
 	for _, setup := range setups {
@@ -43,7 +43,7 @@ func Forecasts(
 		return f.found
 	}
 	for i, setup := range setups {
-		rules := f.rules(setup, setup.Status.Reservations)
+		rules := f.rules(setup)
 		rules.Preempts = false
 		f.state.Setups = append(f.state.Setups, rules)
 		for r := range setup.Status.Reservations {
@@ -98,7 +98,7 @@ func (f *forecast) allUnknown(why string) {
 // addHolder adds a job that holds a reservation, until its deadline. A job that has ended or is evicted releases it now.
 func (f *forecast) addHolder(setup int, r *v1alpha1.FluxReservation) {
 	id := queue.ID{Namespace: r.Namespace, Name: r.Name}
-	f.state.Holders = append(f.state.Holders, queue.Holder{ID: id, Setup: setup, Since: r.Time.Time, Holds: f.holds(r)})
+	f.state.Holders = append(f.state.Holders, queue.Holder{ID: id, Setup: setup, Since: r.Time.Time, Holds: f.holds(setup, r)})
 	ends := end{uid: r.UID}
 	job := f.jobs[types.NamespacedName(id)]
 	switch {
@@ -230,8 +230,6 @@ func (f *forecast) giveUp(d *queue.Decisions) {
 func (f *forecast) reason(job *queue.Job, why queue.Reason, holder int) string {
 	setup := f.setups[job.Setup]
 	switch {
-	case why == queue.Stopped && isFull(len(setup.Status.Reservations), sizeOf(setup.Status.Reservations, setup.Name)):
-		return fmt.Sprintf("queue %s has admitted %d jobs, the maximum", setup.Name, len(setup.Status.Reservations))
 	case why == queue.Stopped:
 		return fmt.Sprintf("queue %s admits no job", setup.Name)
 	case why == queue.ExceedsMaximum:

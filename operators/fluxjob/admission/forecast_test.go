@@ -156,7 +156,8 @@ func TestForecastsSayWhyNothingIsKnown(t *testing.T) {
 			[]*v1alpha1.FluxSetup{makeSetup("q", podLimit(2), queued)}, running, "it needs more than queue q can give",
 		},
 		"as many run as a status can record": {
-			[]*v1alpha1.FluxSetup{makeSetup("q", queued, full)}, running, "queue q has admitted 3000 jobs, the maximum",
+			[]*v1alpha1.FluxSetup{makeSetup("q", queued, full)}, running,
+			"the deadline of job default/hidden isn't known, because you can't read it, and the ends of others aren't known either: 2999",
 		},
 		"another job of the name": {
 			[]*v1alpha1.FluxSetup{makeSetup("q", clusters(1), queued, withReservations(running))}, recreated,
@@ -180,6 +181,15 @@ func TestForecastsSayWhyNothingIsKnown(t *testing.T) {
 			got := Forecasts(tt.setups, byName(tt.job, waits), at(10).Time)
 			assert.Equal(t, Forecast{Unknown: tt.want}, got[client.ObjectKeyFromObject(waits)])
 		})
+	}
+}
+
+func TestForecastsBehindAFullRecord(t *testing.T) {
+	setup, known := behindMany(v1alpha1.MaxFluxReservations, 2)
+	setup.Spec.Quota = v1alpha1.FluxQuota{}
+	got := Forecasts([]*v1alpha1.FluxSetup{setup}, known, at(500).Time)
+	for i, second := range []int{10_000, 10_002} { // each job ends two seconds after the one before it
+		assert.Equal(t, Forecast{Admitted: at(second).Time}, got[types.NamespacedName{Namespace: "default", Name: fmt.Sprint("waiting-", i)}])
 	}
 }
 

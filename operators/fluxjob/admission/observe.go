@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -50,11 +51,11 @@ func (m Manager) observe(self *v1alpha1.FluxSetup, view builder.View) (*cohort, 
 	c.names = counted(c.setups)
 	jobs, namespaces := builder.Watched[*v1alpha1.FluxJob](view), namespaceLabels(view)
 	c.known = c.newKnown(jobs, namespaces, view)
-	state := queue.State{Now: view.Now}
+	state := queue.State{Now: view.Now, Private: len(private)}
 	for i, setup := range c.setups {
 		held := c.known.settle(setup, jobs)
 		c.reservations, c.ranks = append(c.reservations, held), append(c.ranks, needs.PrioritiesOf(setup))
-		state.Setups = append(state.Setups, c.rules(setup, held))
+		state.Setups = append(state.Setups, c.rules(setup))
 		for r := range held {
 			state.Holders = append(state.Holders, c.holder(i, &held[r]))
 		}
@@ -63,33 +64,35 @@ func (m Manager) observe(self *v1alpha1.FluxSetup, view builder.View) (*cohort, 
 	return c, state
 }
 
-// counted returns the names of what any of the quotas limits, each once: the API server refuses a status that has a usage twice.
+// counted returns the names of what is counted: what any of the quotas limits, and what a status records. It returns each once: the API
+// server refuses a status that has a usage twice. A job that lacks several waits for the first of them, so the record is last.
 func counted(setups []*v1alpha1.FluxSetup) []string {
 	fixed := []string{needs.MiniClusters, needs.NumberOfPods}
 	var names []string
 	for _, s := range setups {
 		for name := range s.Spec.Quota.Resources {
-			if !slices.Contains(fixed, string(name)) { // the spec is invalid otherwise
+			if !slices.Contains(fixed, string(name)) && !slices.Contains(private, string(name)) { // the spec is invalid otherwise
 				names = append(names, string(name))
 			}
 		}
 	}
 	slices.Sort(names)
-	return append(fixed, slices.Compact(names)...)
+	return slices.Concat(fixed, slices.Compact(names), private)
 }
 
 // rules returns a setup as numbers.
-func (c *cohort) rules(setup *v1alpha1.FluxSetup, held []v1alpha1.FluxReservation) queue.Setup {
+func (c *cohort) rules(setup *v1alpha1.FluxSetup) queue.Setup {
 	spec := &setup.Spec
 	invalid := len(validate(spec)) > 0
-	return queue.Setup{
+	s := queue.Setup{
 		Quota: c.limits(&spec.Quota), Borrow: c.limits(spec.BorrowingLimit), Lend: c.limits(spec.LendingLimit),
 		Strict:   spec.QueueingStrategy == v1alpha1.StrictFIFO,
 		Preempts: spec.Preemption == v1alpha1.PreemptionLowerPriority,
-		Hold: !c.mayAdmit || invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil ||
-			isFull(len(held), sizeOf(held, setup.Name)),
-		Drain: c.mayAdmit && !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
+		Hold:     !c.mayAdmit || invalid || spec.StopPolicy == v1alpha1.StopHold || setup.DeletionTimestamp != nil,
+		Drain:    c.mayAdmit && !invalid && spec.StopPolicy == v1alpha1.StopHoldAndDrain,
 	}
+	c.limitRecord(&s)
+	return s
 }
 
 // limits returns a quota as amounts.
@@ -98,7 +101,7 @@ func (c *cohort) limits(quota *v1alpha1.FluxQuota) queue.Amounts {
 	for r, name := range c.names {
 		amounts[r] = queue.Unlimited
 		switch {
-		case quota == nil:
+		case quota == nil || slices.Contains(private, name):
 		case name == needs.MiniClusters:
 			if quota.MiniClusters != nil {
 				amounts[r] = int64(max(0, *quota.MiniClusters))
@@ -121,7 +124,7 @@ func (c *cohort) limits(quota *v1alpha1.FluxQuota) queue.Amounts {
 func (c *cohort) holder(setup int, r *v1alpha1.FluxReservation) queue.Holder {
 	h := queue.Holder{
 		ID: queue.ID{Namespace: r.Namespace, Name: r.Name}, Setup: setup, Since: r.Time.Time,
-		Terminating: c.known.isTerminating(r), Holds: c.holds(r),
+		Terminating: c.known.isTerminating(r), Holds: c.holds(setup, r),
 	}
 	h.Stays = c.known.stays(r, c.setups[setup].Name)
 	if h.Stays || !c.decidesFor(r.Namespace) {
@@ -148,13 +151,15 @@ func (c *cohort) readyBy(setup int, r *v1alpha1.FluxReservation, job *v1alpha1.F
 	return end
 }
 
-// holds returns what is reserved, as amounts.
-func (c *cohort) holds(r *v1alpha1.FluxReservation) queue.Amounts {
+// holds returns what is reserved in a setup, as amounts.
+func (c *cohort) holds(setup int, r *v1alpha1.FluxReservation) queue.Amounts {
 	amounts := make(queue.Amounts, len(c.names))
 	for i, name := range c.names {
 		switch name {
-		case needs.MiniClusters:
+		case needs.MiniClusters, reservations:
 			amounts[i] = 1
+		case reservationBytes:
+			amounts[i] = sizeOf(c.setups[setup], queue.ID{Namespace: r.Namespace, Name: r.Name}, maps.All(r.Resources))
 		case needs.NumberOfPods:
 			amounts[i] = int64(r.Pods)
 		default:
@@ -214,7 +219,14 @@ func (c *cohort) queueJob(setup int, job *v1alpha1.FluxJob, priority int32, amou
 	pending.Setup, pending.Needs = setup, amounts
 	size := needs.Size(job, c.setups[setup])
 	for r, name := range c.names {
-		amounts[r] = needs.Counted(job, size, name)
+		switch name {
+		case reservations:
+			amounts[r] = 1
+		case reservationBytes:
+			amounts[r] = sizeOf(c.setups[setup], pending.ID, needs.Requests(job, size))
+		default:
+			amounts[r] = needs.Counted(job, size, name)
+		}
 	}
 	if t := job.Status.RequeueTime; t != nil {
 		pending.NotBefore = t.Time

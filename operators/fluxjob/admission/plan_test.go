@@ -666,7 +666,8 @@ func TestReservationsAreBounded(t *testing.T) {
 	}
 	got := settle(t, makeSetup("q"), 10, jobs...)
 	assert.Len(t, got.Status.Reservations, v1alpha1.MaxFluxReservations)
-	assert.Equal(t, []string{"job-3000: QueueStopped", "job-3001: QueueStopped"}, waiting(got))
+	assert.Equal(t, []string{"job-3000: ReservationsFull", "job-3001: ReservationsFull"}, waiting(got))
+	assert.Empty(t, got.Status.Usage, "no quota is limited")
 	assert.Equal(t, v1alpha1.ReasonReservationsFull, condition(got, events.ConditionReady).Reason)
 }
 

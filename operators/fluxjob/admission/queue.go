@@ -27,7 +27,10 @@ func (c *cohort) queue(d *decision) []v1alpha1.FluxQueueEntry {
 		if why.Reason == queue.Stopped && !c.mayAdmit {
 			entry.Reason = v1alpha1.ReasonQueued
 		}
-		if why.Reason == queue.WaitingForQuota {
+		switch {
+		case c.lacksRecord(why):
+			entry.Reason = v1alpha1.ReasonReservationsFull
+		case why.Reason == queue.WaitingForQuota:
 			entry.Resource = c.names[why.Resource]
 		}
 		entries = append(entries, entry)

@@ -31,7 +31,7 @@ func (c *cohort) status(state *queue.State, d *decision, now metav1.Time) *v1alp
 	}
 	s.AdmittedWorkloads = int32(len(s.Reservations))
 	s.PendingWorkloads = int32(c.pending - (len(s.Reservations) - len(c.reservations[c.self])))
-	setReady(s, setup, now)
+	c.setReady(s, state, d, now)
 	return s
 }
 
@@ -56,18 +56,19 @@ func (c *cohort) usage(d *decision) []v1alpha1.FluxResourceUsage {
 }
 
 // setReady records whether the queue admits jobs.
-func setReady(status *v1alpha1.FluxSetupStatus, setup *v1alpha1.FluxSetup, now metav1.Time) {
+func (c *cohort) setReady(status *v1alpha1.FluxSetupStatus, state *queue.State, d *decision, now metav1.Time) {
+	setup := c.setups[c.self]
 	conditions := lifecycle.ConditionsOf(&status.Conditions, setup.Generation, now)
 	problems := validate(&setup.Spec)
-	switch held := status.Reservations; {
+	switch {
 	case len(problems) > 0:
 		conditions.Stall(v1alpha1.ReasonInvalidSpec, message.List(problems, (*field.Error).Error))
 		return
 	case setup.Spec.StopPolicy == v1alpha1.StopHold || setup.Spec.StopPolicy == v1alpha1.StopHoldAndDrain:
 		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonStopped, fmt.Sprintf("spec.stopPolicy is %s", setup.Spec.StopPolicy))
-	case isFull(len(held), sizeOf(held, setup.Name)):
-		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonReservationsFull, fmt.Sprintf(
-			"%d jobs are admitted, the most that the status of one FluxSetup can record; divide it into several", len(held)))
+	case c.isFull(state, d):
+		conditions.Set(events.ConditionReady, false, v1alpha1.ReasonReservationsFull,
+			"the status of one FluxSetup can't record the reservations of all jobs that wait; divide it into several")
 	default:
 		conditions.Set(events.ConditionReady, true, v1alpha1.ReasonActive, "jobs are admitted while the quota allows it")
 	}

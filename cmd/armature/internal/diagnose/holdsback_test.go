@@ -146,6 +146,8 @@ func TestHoldsBack(t *testing.T) {
 			o.SetLabels(map[string]string{kueueQueue: "team"})
 			return o
 		}()}, Starting, "", "it has no problem so far", "", ""},
+		"a full record": {Facts{Root: makeQueued(v1alpha1.ReasonReservationsFull, "the status is full")}, Waiting, "ReservationsFull",
+			"it waits in the queue at position 2: the status is full", "divide the FluxSetup", ""},
 		"a full queue":    {Facts{Root: makeQueued(v1alpha1.ReasonWaitingForQuota, "no room")}, Waiting, "WaitingForQuota", "it waits in the queue at position 2: no room", "armature queue", ""},
 		"behind others":   {Facts{Root: makeQueued(v1alpha1.ReasonBlockedByHeadOfQueue, "x is first")}, Waiting, "BlockedByHeadOfQueue", "it waits in the queue", "armature queue", ""},
 		"others make way": {Facts{Root: makeQueued(v1alpha1.ReasonPreempting, "x goes")}, Waiting, "Preempting", "it waits in the queue", "armature queue", ""},

@@ -16,6 +16,7 @@ var queueAdvice = map[string]string{
 	v1alpha1.ReasonNamespaceNotAllowed:  "use another queue, or label the namespace as the FluxSetup's namespaceSelector requires",
 	v1alpha1.ReasonExceedsMaximumQuota:  "request less, or raise the FluxSetup's quota: otherwise the job waits forever",
 	v1alpha1.ReasonWaitingForQuota:      "wait until other jobs have ended; armature queue shows which jobs use the quota",
+	v1alpha1.ReasonReservationsFull:     "wait until other jobs have ended, or divide the FluxSetup into several of one cohort",
 	v1alpha1.ReasonBlockedByHeadOfQueue: "wait for the job before it; armature queue shows the queue",
 	v1alpha1.ReasonPreempting:           "wait until the pods of the preempted jobs have terminated; armature queue shows them",
 	v1alpha1.ReasonBackoff:              "find out why its pods weren't ready in time; it returns to the queue automatically",
@@ -25,7 +26,7 @@ var queueAdvice = map[string]string{
 // isNormal are the reasons of a FluxJob that waits in its queue without a problem.
 var isNormal = map[string]bool{
 	v1alpha1.ReasonQueued: true, v1alpha1.ReasonWaitingForQuota: true,
-	v1alpha1.ReasonBlockedByHeadOfQueue: true, v1alpha1.ReasonPreempting: true,
+	v1alpha1.ReasonBlockedByHeadOfQueue: true, v1alpha1.ReasonPreempting: true, v1alpha1.ReasonReservationsFull: true,
 }
 
 // unqueued: a FluxJob waits for its share of the quota.

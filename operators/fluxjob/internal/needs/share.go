@@ -1,6 +1,7 @@
 package needs
 
 import (
+	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,15 +24,24 @@ type Share struct {
 func Of(job *v1alpha1.FluxJob, setup *v1alpha1.FluxSetup) Share {
 	size := Size(job, setup)
 	s := Share{Size: size, Pods: Pods(job, size)}
-	for _, name := range resourceNames(&job.Spec) {
-		if n := Amount(job, size, name); n > 0 {
-			if s.Resources == nil {
-				s.Resources = corev1.ResourceList{}
-			}
-			s.Resources[name] = Quantity(name, n)
+	for name, n := range Requests(job, size) {
+		if s.Resources == nil {
+			s.Resources = corev1.ResourceList{}
 		}
+		s.Resources[name] = Quantity(name, n)
 	}
 	return s
+}
+
+// Requests yields how much of each resource a job of a size requests at the most, in the unit of [Scaled].
+func Requests(job *v1alpha1.FluxJob, size int32) iter.Seq2[corev1.ResourceName, int64] {
+	return func(yield func(corev1.ResourceName, int64) bool) {
+		for _, name := range resourceNames(&job.Spec) {
+			if n := Amount(job, size, name); n > 0 && !yield(name, n) {
+				return
+			}
+		}
+	}
 }
 
 // Size returns the size of a job's MiniCluster: its own, that of its template, or the default of the setup within the template's bounds.

@@ -40,6 +40,12 @@ func newCluster(t *rapid.T) *cluster {
 			Strict: rapid.Bool().Draw(t, "strict"), Preempts: rapid.Bool().Draw(t, "preempts"),
 		})
 	}
+	if resources > 1 && rapid.Bool().Draw(t, "private") {
+		c.state.Private = 1
+		for _, s := range c.state.Setups {
+			s.Quota[resources-1], s.Borrow[resources-1], s.Lend[resources-1] = rapid.Int64Range(0, 10).Draw(t, "private quota"), 0, 0
+		}
+	}
 	return c
 }
 
@@ -131,9 +137,23 @@ func (c *cluster) check(d Decisions) {
 		assert.Less(c.t, h.Priority, s.Jobs[e.For].Priority, "evicted for a job that isn't more important")
 		assert.False(c.t, h.Terminating, "evicted twice")
 		assert.True(c.t, s.Setups[s.Jobs[e.For].Setup].Preempts)
+		c.checkPrivate(s.Jobs[e.For].Setup)
 	}
 	for i, setup := range s.Setups {
 		c.checkOrder(d, i, setup.Strict)
+	}
+}
+
+// checkPrivate fails if the holders of a setup that preempts exceed what is private to it.
+func (c *cluster) checkPrivate(setup int) {
+	for r := len(c.state.Setups[setup].Quota) - c.state.Private; r < len(c.state.Setups[setup].Quota); r++ {
+		var used int64
+		for _, h := range c.state.Holders {
+			if h.Setup == setup && !h.Terminating {
+				used += h.Holds[r]
+			}
+		}
+		assert.LessOrEqual(c.t, used, c.state.Setups[setup].Quota[r], "setup %d preempts while it has too much of %d", setup, r)
 	}
 }
 
@@ -191,7 +211,7 @@ func (c *cluster) shrink() {
 }
 
 func (c *cluster) isTooLarge(j Job) bool {
-	large, _ := newUsage(c.state.Setups, len(j.Needs)).tooLarge(j.Setup, j.Needs)
+	large, _ := newUsage(c.state.Setups, len(j.Needs), c.state.Private).tooLarge(j.Setup, j.Needs)
 	return large
 }
 

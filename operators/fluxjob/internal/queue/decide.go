@@ -45,7 +45,8 @@ func newRound(s *State) *round {
 	if len(s.Setups) > 0 {
 		resources = len(s.Setups[0].Quota)
 	}
-	rd := &round{State: s, now: newUsage(s.Setups, resources), failed: make([][]request, len(s.Setups)), without: map[reach]*usage{}}
+	now := newUsage(s.Setups, resources, s.Private)
+	rd := &round{State: s, now: now, failed: make([][]request, len(s.Setups)), without: map[reach]*usage{}}
 	rd.after = rd.now.clone()
 	rd.out.Why = make([]Why, len(s.Jobs))
 	rd.out.Waiting = make([][]int, len(s.Setups))
@@ -155,7 +156,7 @@ func (rd *round) decide(i int) Why {
 		if rd.preempt(i) {
 			return Why{Reason: Preempting}
 		}
-		if rd.Setups[job.Setup].Strict && !rd.after.borrows(job.Setup, job.Needs) {
+		if rd.Setups[job.Setup].Strict && !rd.after.exceeds(job.Setup, job.Needs) {
 			rd.reserve(job)
 		}
 		return Why{WaitingForQuota, short}

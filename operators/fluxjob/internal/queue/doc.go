@@ -20,6 +20,8 @@
 //   - StrictFIFO: behind a job that has to wait, all wait. Quota that becomes free in the cohort is reserved for it as far as
 //     its setup's own quota goes, so that borrowers can't starve it. BestEffortFIFO: others that fit may go before it.
 //   - A job that could not run even if nothing else did blocks no other job.
+//   - What is private to each setup ([State.Private]) is neither lent, borrowed nor reclaimed. A setup that holds more of it than its quota
+//     preempts for no job, until holders have ended.
 //   - With preemption, a job that doesn't fit may take the quota of holders of a lower priority: those of its own setup, and
 //     those of others that borrow what its own setup lent. See [Eviction] for which ones. The quota is reserved for it until they
 //     are gone. A holder is never evicted for a job of its own priority, so evictions come to an end.

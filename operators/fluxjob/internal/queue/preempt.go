@@ -18,6 +18,9 @@ func (rd *round) preempt(i int) bool {
 	if !rd.Setups[job.Setup].Preempts {
 		return false
 	}
+	if rd.after.isOverfull(job.Setup) {
+		return false // the job would have to evict others for what it doesn't need itself
+	}
 	if rd.isInfeasible(job) {
 		return false
 	}

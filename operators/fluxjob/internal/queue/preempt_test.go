@@ -145,3 +145,73 @@ func TestTheHopelessFindNoVictims(t *testing.T) {
 		}
 	})
 }
+
+// The second amount is private: it is neither lent, borrowed nor reclaimed, and evicts no more than a job needs itself.
+func TestPrivateAmounts(t *testing.T) {
+	private := func(quota ...int64) Setup {
+		s := setup(quota...)
+		s.Borrow[1], s.Lend[1] = 0, 0
+		return s
+	}
+	tests := map[string]struct {
+		setups   []Setup
+		holders  []Holder
+		jobs     []Job
+		admitted []int
+		evicted  []int // holders
+		why      []Why
+	}{
+		"no one lends it": {
+			setups: []Setup{private(9, 1), private(9, 9)}, holders: []Holder{holder(1, 0, 0, 1, 1)},
+			jobs:     []Job{job(1, 0, 0, 1, 1), job(2, 1, 0, 1, 9)},
+			admitted: []int{1}, why: []Why{{WaitingForQuota, 1}, {}},
+		},
+		"only its own setup's are preempted for it": {
+			setups:  []Setup{preempts(private(9, 2)), private(0, 9)},
+			holders: []Holder{holder(1, 0, 5, 1, 1), holder(2, 0, 4, 1, 1), holder(3, 1, 0, 1, 1)}, jobs: []Job{job(1, 0, 9, 1, 1)},
+			evicted: []int{1}, why: []Why{{Reason: Preempting}},
+		},
+		"what another setup lent is taken back beside it": {
+			setups:  []Setup{preempts(private(4, 1)), private(0, 9)},
+			holders: []Holder{holder(1, 0, 5, 1, 1), holder(2, 1, 0, 3, 1)}, jobs: []Job{job(1, 0, 9, 3, 1)},
+			evicted: []int{0, 1}, why: []Why{{Reason: Preempting}},
+		},
+		"a setup that has too much of it doesn't borrow": {
+			setups:  []Setup{preempts(private(2, 9)), private(2, 1), private(0, 9)},
+			holders: []Holder{holder(1, 0, 9, 1, 1), holder(2, 1, 0, 1, 1), holder(3, 1, 0, 1, 1), holder(4, 2, 9, 1, 1)},
+			jobs:    []Job{job(1, 0, 9, 1, 1)}, why: []Why{{WaitingForQuota, 0}},
+		},
+		"a setup that lacks it goes before those that borrow": {
+			setups:  []Setup{preempts(private(3, 1)), private(0, 9)},
+			holders: []Holder{holder(1, 0, 0, 1, 1)}, jobs: []Job{job(2, 0, 9, 2, 1), job(1, 1, 9, 2, 1)},
+			evicted: []int{0}, why: []Why{{Reason: Preempting}, {WaitingForQuota, 0}},
+		},
+		"a setup that has too much of it preempts for no one": {
+			setups:  []Setup{preempts(private(9, 1))},
+			holders: []Holder{holder(1, 0, 0, 1, 1), holder(2, 0, 0, 1, 1)}, jobs: []Job{job(1, 0, 9, 1, 1), job(2, 0, 9, 9, 0)},
+			why: []Why{{WaitingForQuota, 1}, {WaitingForQuota, 0}},
+		},
+		"it preempts again as soon as enough terminate": {
+			setups:  []Setup{preempts(private(9, 1))},
+			holders: []Holder{holder(1, 0, 0, 1, 1), leaving(holder(2, 0, 0, 1, 1))}, jobs: []Job{job(1, 0, 9, 1, 1)},
+			evicted: []int{0}, why: []Why{{Reason: Preempting}},
+		},
+		"strict: the first waits for it, and keeps nothing from other setups": {
+			setups: []Setup{strict(private(4, 1)), private(0, 9)}, holders: []Holder{holder(1, 0, 0, 1, 1)},
+			jobs:     []Job{job(1, 0, 0, 1, 1), job(2, 0, 0, 1, 0), job(3, 1, 0, 3, 1)},
+			admitted: []int{2}, why: []Why{{WaitingForQuota, 1}, {Reason: BlockedByHead}, {}},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(State{Now: noon, Setups: tt.setups, Holders: tt.holders, Jobs: tt.jobs, Private: 1})
+			var evicted []int
+			for _, e := range d.Evicted {
+				evicted = append(evicted, e.Holder)
+			}
+			assert.Equal(t, tt.admitted, d.Admitted, "admitted")
+			assert.ElementsMatch(t, tt.evicted, evicted, "evicted")
+			assert.Equal(t, tt.why, d.Why, "why")
+		})
+	}
+}

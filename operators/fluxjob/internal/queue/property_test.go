@@ -49,12 +49,12 @@ func TestNoOneStarvesInAStrictQueue(t *testing.T) {
 			c.arrive()
 		}
 		c.decide()
-		own := newUsage(c.state.Setups, len(c.state.Setups[0].Quota))
+		own := newUsage(c.state.Setups, len(c.state.Setups[0].Quota), c.state.Private)
 		// Those count who need no borrowing and aren't behind one who does: what is borrowed is never certain.
 		patient := slices.DeleteFunc(slices.Clone(c.state.Jobs), func(j Job) bool {
 			return slices.ContainsFunc(c.state.Jobs, func(first Job) bool {
-				return first.Setup == j.Setup && first.Compare(&j) <= 0 && !c.isTooLarge(first) && own.borrows(first.Setup, first.Needs)
-			}) || own.borrows(j.Setup, j.Needs)
+				return first.Setup == j.Setup && first.Compare(&j) <= 0 && !c.isTooLarge(first) && own.exceeds(first.Setup, first.Needs)
+			}) || own.exceeds(j.Setup, j.Needs)
 		})
 		for range 3*len(c.jobs) + 3 {
 			for setup := range c.state.Setups { // small ones, all of the time

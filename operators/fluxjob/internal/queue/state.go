@@ -16,6 +16,8 @@ type State struct {
 	Holders []Holder
 	// Jobs wait. Their order means nothing.
 	Jobs []Job
+	// Private is how many of the amounts, the last ones, no setup lends or borrows: Borrow and Lend are 0 there, and Quota isn't Unlimited.
+	Private int
 }
 
 // Setup is a queue and its quota.

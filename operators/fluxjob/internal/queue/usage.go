@@ -4,14 +4,15 @@ package queue
 // others, and what is always kept for it. What it uses beyond what is kept comes out of the pool.
 type usage struct {
 	setups []Setup
+	shared int       // how many of the amounts, the first ones, aren't private to each setup
 	pool   Amounts   // what all setups may lend
 	kept   []Amounts // of each setup, what is not lent
 	used   []Amounts // of each setup
 	pooled Amounts   // what is used of the pool
 }
 
-func newUsage(setups []Setup, resources int) *usage {
-	u := &usage{setups: setups, pool: make(Amounts, resources), pooled: make(Amounts, resources)}
+func newUsage(setups []Setup, resources, private int) *usage {
+	u := &usage{setups: setups, shared: resources - private, pool: make(Amounts, resources), pooled: make(Amounts, resources)}
 	for i := range setups {
 		s := &setups[i]
 		kept := make(Amounts, resources)
@@ -48,7 +49,7 @@ func (u *usage) change(setup int, a Amounts, sign int64) {
 	for r, n := range a {
 		before := used[r]
 		used[r] = max(0, sum(before, sign*n)) // less than 0 only if the sum had reached Unlimited
-		if u.setups[setup].Quota[r] != Unlimited {
+		if r < u.shared && u.setups[setup].Quota[r] != Unlimited {
 			u.pooled[r] = max(0, sum(u.pooled[r], max(0, used[r]-kept[r])-max(0, before-kept[r])))
 		}
 	}
@@ -79,8 +80,12 @@ func (u *usage) lack(setup, r int, n int64) int64 {
 	return max(0, lack)
 }
 
-// borrows reports whether a setup that gave so much more would use more than its own quota, of something that is asked for.
-func (u *usage) borrows(setup int, a Amounts) bool {
+// borrows reports whether a setup that gave so much more would use more than its own quota, of something that is asked for and can be
+// borrowed.
+func (u *usage) borrows(setup int, a Amounts) bool { return u.exceeds(setup, a[:u.shared]) }
+
+// exceeds reports whether a setup that gave so much more would use more than its own quota, of something that is asked for.
+func (u *usage) exceeds(setup int, a Amounts) bool {
 	quota, used := u.setups[setup].Quota, u.used[setup]
 	for r, n := range a {
 		if n > 0 && quota[r] != Unlimited && sum(used[r], n) > quota[r] {
@@ -90,11 +95,22 @@ func (u *usage) borrows(setup int, a Amounts) bool {
 	return false
 }
 
-// borrowing reports whether a setup uses more than its own quota of something that is asked for.
+// borrowing reports whether a setup uses more than its own quota of something that is asked for and can be borrowed.
 func (u *usage) borrowing(setup int, a Amounts) bool {
 	quota, used := u.setups[setup].Quota, u.used[setup]
-	for r, n := range a {
+	for r, n := range a[:u.shared] {
 		if n > 0 && quota[r] != Unlimited && used[r] > quota[r] {
+			return true
+		}
+	}
+	return false
+}
+
+// isOverfull reports whether a setup uses more than its quota of something private.
+func (u *usage) isOverfull(setup int) bool {
+	quota, used := u.setups[setup].Quota, u.used[setup]
+	for r := u.shared; r < len(used); r++ {
+		if used[r] > quota[r] {
 			return true
 		}
 	}

@@ -12,7 +12,11 @@ func (rd *round) mostUsefulFirst(job *Job, candidates []int) iter.Seq[int] {
 	}
 	ranking := make(ranks, 0, len(candidates))
 	for at, v := range candidates {
-		if use := usefulness(rd.Holders[v].Holds, lacks); use > 0 && !rd.terminating[v] {
+		of := lacks
+		if rd.Holders[v].Setup != job.Setup {
+			of = lacks[:rd.after.shared]
+		}
+		if use := usefulness(rd.Holders[v].Holds, of); use > 0 && !rd.terminating[v] {
 			ranking = append(ranking, rank{use, at})
 		}
 	}
