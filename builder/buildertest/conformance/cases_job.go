@@ -175,12 +175,7 @@ func jobPodReplacement(s *session) {
 
 // jobQuota lets one pod at a time run. Another client's pod is refused.
 func jobQuota(s *session) {
-	quota := s.given(&corev1.ResourceQuota{ObjectMeta: meta("one-pod"), Spec: corev1.ResourceQuotaSpec{
-		Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")},
-	}}).(*corev1.ResourceQuota)
-	if s.target.Script == nil { // the real API server waits for the quota's controller
-		awaits(s, "observed", quota, func(o *corev1.ResourceQuota) bool { return len(o.Status.Hard) > 0 })
-	}
+	s.quota("one-pod", corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")})
 	job := s.batchJob("limited", 0, func(o *batchv1.JobSpec) {
 		o.Completions, o.Parallelism = new(int32(2)), new(int32(2))
 		// Long enough for a slow test to try the other pod meanwhile. Once that is admitted, the Job never gets its second pod.

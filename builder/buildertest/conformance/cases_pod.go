@@ -1,8 +1,12 @@
 package conformance
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // podReferences starts pods before the Secret and the ConfigMap that they need.
@@ -59,13 +63,6 @@ func podQuota(s *session) {
 		}
 		return all
 	}
-	limited := func(name string, hard corev1.ResourceList) *corev1.ResourceQuota {
-		quota := s.given(&corev1.ResourceQuota{ObjectMeta: meta(name), Spec: corev1.ResourceQuotaSpec{Hard: hard}}).(*corev1.ResourceQuota)
-		if s.target.Script == nil { // the real API server waits for the quota's controller
-			awaits(s, "observed", quota, func(o *corev1.ResourceQuota) bool { return len(o.Status.Hard) > 0 })
-		}
-		return quota
-	}
 	container := func(name string, requests, limits corev1.ResourceList) corev1.Container {
 		c := s.runs("quota-*", 0)
 		c.Name, c.Resources = name, corev1.ResourceRequirements{Requests: requests, Limits: limits}
@@ -78,7 +75,7 @@ func podQuota(s *session) {
 	}
 	cpu := list("cpu", "100m")
 	main := container("main", cpu, nil)
-	compute := limited("compute", list("requests.cpu", "150m", "limits.memory", "100Mi"))
+	compute := s.quota("compute", list("requests.cpu", "150m", "limits.memory", "100Mi"))
 	s.create("nothing is specified", quotaPod("none", nil, container("b", nil, nil), container("a", cpu, nil)))
 	both := container("main", nil, list("cpu", "100m", "memory", "60Mi"))
 	s.create("an init container specifies nothing", quotaPod("init", []corev1.Container{container("first", nil, nil)}, both))
@@ -92,10 +89,38 @@ func podQuota(s *session) {
 	s.create("requests of the whole pod", whole)
 	s.delete("delete the quota", compute)
 	s.goes("it goes", compute)
+	s.admits(true)
 
 	first := s.given(quotaPod("ended", nil, main)).(*corev1.Pod)
 	awaits(s, "the end", first, func(o *corev1.Pod) bool { return o.Status.Phase == corev1.PodSucceeded })
-	limited("objects", list("count/pods", "1"))
+	s.quota("objects", list("count/pods", "1"))
 	s.create("an ended pod is an object", quotaPod("second", nil, main))
 	s.delete("delete the ended pod", first)
+}
+
+// quota creates a quota, and waits until the API server admits objects by it.
+func (s *session) quota(name string, hard corev1.ResourceList) *corev1.ResourceQuota {
+	hard["count/secrets"] = resource.MustParse("0")
+	quota := s.given(&corev1.ResourceQuota{ObjectMeta: meta(name), Spec: corev1.ResourceQuotaSpec{Hard: hard}}).(*corev1.ResourceQuota)
+	s.admits(false)
+	return quota
+}
+
+// admits waits until the API server admits a Secret, or refuses it because of a quota. The admission of a real one has a cache of
+// quotas, which lags behind what a client reads, and knows nothing of a quota before its controller has counted. A simulated one has
+// neither, and only quotas of pods.
+func (s *session) admits(want bool) {
+	s.t.Helper()
+	if s.target.Script != nil {
+		return
+	}
+	probe := &corev1.Secret{ObjectMeta: meta("probe")}
+	s.place(probe)
+	var err error
+	if !s.target.Await(func() bool {
+		err = s.client.Create(s.ctx, copyOf(probe), client.DryRunAll)
+		return want && err == nil || !want && apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ")
+	}) {
+		s.t.Fatalf("the API server's admission doesn't know the quotas of %s: the last answer is %v", s.namespace, err)
+	}
 }
