@@ -41,6 +41,7 @@ func TestExampleStore(t *testing.T) {
 	s.makeStore(s.volumes(5))
 	s.storeIs(v1beta1.ClusterRunning)
 	kv := store.NewClient(cluster, s.name, "demo")
+	kv.Patience = 2 * time.Minute // a busy machine may stop all gateways for longer than people wait
 	require.NoError(t, kv.Put(t.Context(), "greeting", "Ahoy"))
 	stop := readAllTheTime(t, kv, "greeting", "Ahoy")
 
@@ -104,22 +105,18 @@ func TestExampleStore(t *testing.T) {
 }
 
 // readAllTheTime reads a value again and again, until it is told to stop, which returns how often. A read may be late on a
-// machine that is busy; none may find another value, and there may not be none for two minutes.
+// machine that is busy; none may find another value, and none may fail for as long as the client is patient.
 func readAllTheTime(t *testing.T, kv *store.Client, key, want string) (stop func() (reads int)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	read := make(chan int, 1)
 	go func() {
-		n, last := 0, time.Now()
-		for ctx.Err() == nil {
+		n := 0
+		for ; ctx.Err() == nil; n++ {
 			value, found, err := kv.Get(ctx, key)
-			switch {
-			case ctx.Err() != nil:
-			case err == nil:
-				n, last = n+1, time.Now()
-				if !assert.True(t, found && value == want, "%s is %q (found: %t)", key, value, found) {
-					cancel()
-				}
-			case !assert.Less(t, time.Since(last), 2*time.Minute, "%s can't be read: %v", key, err):
+			if ctx.Err() != nil {
+				break
+			}
+			if !assert.NoError(t, err) || !assert.True(t, found && value == want, "%s is %q (found: %t)", key, value, found) {
 				cancel()
 			}
 		}

@@ -176,8 +176,12 @@ func TestKVStore(t *testing.T) {
 	w.becomesReady()
 	var started []time.Time
 	for _, kind := range store.Types {
-		mottos, err := w.store.Config(t.Context(), kind, "motto")
-		require.NoError(t, err)
+		var mottos []string
+		w.Eventually("the configuration of "+kind, func() (answered bool) {
+			var err error
+			mottos, err = w.store.Config(t.Context(), kind, "motto") // a node has two seconds to answer
+			return err == nil
+		})
 		for _, motto := range mottos {
 			assert.Equal(t, "ahoy", motto, kind)
 		}
