@@ -13,7 +13,8 @@ import (
 
 // Without the node lifecycle controller, only the node itself can remove the taint that the API server adds to every new node.
 func TestLocalNodesStartWithoutControllers(t *testing.T) {
-	client := clientOf(t, devcluster.Start(t, devcluster.WithoutControllers(), devcluster.WithNodes("a"), devcluster.WithTimeout(time.Minute)))
+	client := clientOf(t, devcluster.Start(t,
+		devcluster.WithoutControllers(), devcluster.WithNodes("a"), devcluster.WithTimeout(8*time.Minute)))
 	node, err := client.CoreV1().Nodes().Get(t.Context(), "a", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Empty(t, node.Spec.Taints)

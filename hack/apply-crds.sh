@@ -5,6 +5,6 @@
 # nothing is known yet: there kubectl wait --for=condition fails at once instead of waiting.
 apply_crds() {
   kubectl apply --server-side -f "$1"
-  kubectl wait --for='jsonpath={.status.conditions[0].type}' --timeout=60s -f "$1" >/dev/null
-  kubectl wait --for=condition=Established --timeout=60s -f "$1" >/dev/null
+  kubectl wait --for='jsonpath={.status.conditions[0].type}' --timeout=5m -f "$1" >/dev/null
+  kubectl wait --for=condition=Established --timeout=5m -f "$1" >/dev/null
 }

@@ -19,7 +19,7 @@ step() { printf '\n==> %s\n' "$*"; }
 kubectl() { "${DEVCLUSTER_BIN:-bin/devcluster}" kubectl --kubeconfig "$dir/cluster/kubeconfig" "$@"; }
 
 step "A Kubernetes cluster with three nodes, in one binary (bin/devcluster up)"
-"${DEVCLUSTER_BIN:-bin/devcluster}" up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3
+"${DEVCLUSTER_BIN:-bin/devcluster}" up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3 --timeout 8m
 kubectl get nodes
 
 step "Armature's kinds (kubectl apply --server-side -f config/crd)"
@@ -42,7 +42,7 @@ if ! bin/armature watch --kubeconfig "$dir/cluster/kubeconfig" jobflow/jobflow-e
 fi
 
 step "Its Jobs and its pods (kubectl get jobflows,jobs; kubectl get pods)"
-kubectl wait --for=condition=Complete --timeout=60s jobs --all >/dev/null # a Job says so some time after its pods have ended
+kubectl wait --for=condition=Complete --timeout=5m jobs --all >/dev/null # a Job says so some time after its pods have ended
 kubectl get jobflows,jobs
 kubectl get pods --sort-by=.status.startTime \
   -o custom-columns=POD:.metadata.name,NODE:.spec.nodeName,STARTED:.status.containerStatuses[0].state.terminated.startedAt,ENDED:.status.containerStatuses[0].state.terminated.finishedAt

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
@@ -128,6 +129,7 @@ func serve(t *testing.T, options envtest.WebhookInstallOptions) {
 		cancel()
 		require.NoError(t, <-ended)
 	})
+	require.Eventually(t, func() bool { return server.StartedChecker()(nil) == nil }, 10*time.Minute, 50*time.Millisecond)
 }
 
 func TestWhatHasNoMeaningIsRefused(t *testing.T) {

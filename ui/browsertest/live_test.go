@@ -66,7 +66,7 @@ func startCluster() (*cluster, error) {
 	}
 	c := &cluster{dir: dir, kubeconfig: filepath.Join(dir, "cluster", "kubeconfig")}
 	up := exec.Command(binary("DEVCLUSTER_BIN", "devcluster"), "up", "--detach", "--dir", filepath.Join(dir, "cluster"),
-		"--node-names", "minikube,node-2,node-3", "--fake-nodes", "60")
+		"--node-names", "minikube,node-2,node-3", "--fake-nodes", "60", "--timeout", "8m")
 	if out, err := up.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("devcluster up: %w\n%s", err, out)
 	}

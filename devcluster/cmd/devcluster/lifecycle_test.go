@@ -148,7 +148,7 @@ func intersection(a, b []string) []string {
 // In the foreground the cluster ends with ctrl-C, and a temporary one leaves nothing at all.
 func TestForegroundEndsWithCtrlC(t *testing.T) {
 	c := newCluster(t)
-	cmd := program("up", "--dir", c.dir, "--nodes", "1", "--temporary")
+	cmd := program(c.args([]string{"up", "--nodes", "1", "--temporary"})...)
 	cmd.Stderr = os.Stderr
 	output, err := cmd.StdoutPipe()
 	require.NoError(t, err)

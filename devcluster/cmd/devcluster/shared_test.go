@@ -29,8 +29,8 @@ func sharedCluster(t *testing.T) *testCluster {
 			return
 		}
 		shared.c = &testCluster{dir: filepath.Join(parent, ".devcluster")}
-		stdout, stderr, err := run("up", "--dir", shared.c.dir, "--node-names", sharedNodes, "--fake-nodes", "3",
-			"--audit-policy", filepath.Join("testdata", "audit-policy.yaml"), "--detach")
+		stdout, stderr, err := run(shared.c.args([]string{"up", "--node-names", sharedNodes, "--fake-nodes", "3",
+			"--audit-policy", filepath.Join("testdata", "audit-policy.yaml"), "--detach"})...)
 		if err != nil {
 			shared.err = fmt.Errorf("%w\n%s%s", err, stdout, stderr)
 		}

@@ -93,7 +93,8 @@ func TestTurns(t *testing.T) {
 
 	stop, sent := w.inTurns("web:2")
 	w.eventually(func() bool {
-		return slices.Equal(w.images(names...), []string{"web:1", "web:1", "web:2", "web:1"}) && len(rollout().Waiting) == 3
+		r := rollout()
+		return slices.Equal(w.images(names...), []string{"web:1", "web:1", "web:2", "web:1"}) && len(r.InTurn) == 1 && len(r.Waiting) == 3
 	}, "the canary's turn")
 	assert.Equal(t, "canary", rollout().InTurn[0].Name)
 	var written []string

@@ -77,6 +77,14 @@ func (p *place) outputInDocs(command string) string {
 	for strings.Contains(errs, "the object has been modified") { // by its operator, at that moment: a person would say it again
 		out, errs, _ = p.armature(strings.Fields(command)...)
 	}
+	if strings.HasPrefix(command, "watch ") { // it does without the logs of a slow machine: see watches
+		p.Eventually(command+" shows logs", func() bool {
+			if !strings.Contains(out, "last said:") {
+				out, errs, _ = p.armature(strings.Fields(command)...)
+			}
+			return strings.Contains(out, "last said:")
+		}, func() any { return out })
+	}
 	require.Empty(p.T, errs, command)
 	out = randomEnd.ReplaceAllString(out, "$1-x7k2p")
 	out = elapsed.ReplaceAllString(out, "   9s  ")

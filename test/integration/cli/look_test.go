@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,16 +31,20 @@ func TestTree(t *testing.T) {
 	p.create(many)
 	p.waitState("bad", v1alpha1.StateFailed)
 
-	out := p.succeeds("tree", "jf/bad")
+	var out string
+	p.Eventually("its Jobs say so themselves", func() bool {
+		out = p.succeeds("tree", "jf/bad")
+		return regexp.MustCompile(`Job/bad-a +Complete `).MatchString(out) && regexp.MustCompile(`Job/bad-b +Failed `).MatchString(out)
+	}, func() any { return out })
 	lines := strings.Split(out, "\n")
 	require.Len(t, lines, 7, out)
 	assert.Regexp(t, `^NAME +STATE +AGE$`, lines[0])
-	assert.Regexp(t, `^JobFlow/bad +Failed 3/3 +\d+s$`, lines[1])
-	assert.Regexp(t, `^├─ Job/bad-a +Complete +\d+s$`, lines[2])
-	assert.Regexp(t, `^│  └─ Pod/bad-a-\w+ +Succeeded +\d+s$`, lines[3])
-	assert.Regexp(t, `^└─ Job/bad-b +Failed +\d+s$`, lines[4])
-	assert.Regexp(t, `^   └─ Pod/bad-b-\w+ +Failed, exit code 3 +\d+s$`, lines[5])
-	assert.Regexp(t, `Pod/bad-b-\w+ +Failed, exit code 3 +\d+s +(minikube|node-\d)\n`, p.succeeds("tree", "jf", "bad", "-o", "wide"))
+	assert.Regexp(t, `^JobFlow/bad +Failed 3/3 +[\dms]+$`, lines[1])
+	assert.Regexp(t, `^├─ Job/bad-a +Complete +[\dms]+$`, lines[2])
+	assert.Regexp(t, `^│  └─ Pod/bad-a-\w+ +Succeeded +[\dms]+$`, lines[3])
+	assert.Regexp(t, `^└─ Job/bad-b +Failed +[\dms]+$`, lines[4])
+	assert.Regexp(t, `^   └─ Pod/bad-b-\w+ +Failed, exit code 3 +[\dms]+$`, lines[5])
+	assert.Regexp(t, `Pod/bad-b-\w+ +Failed, exit code 3 +[\dms]+ +(minikube|node-\d)\n`, p.succeeds("tree", "jf", "bad", "-o", "wide"))
 	assert.Contains(t, p.succeeds("tree", "jf/bad", "-o", "name"), "jobflow.api.practice.com/bad\njob.batch/bad-a\npod/bad-a-")
 	var root struct {
 		Kind, Name, State string
@@ -114,9 +119,9 @@ func TestQueue(t *testing.T) {
 	out := p.succeeds("queue", p.Namespace)
 	assert.Contains(t, out, "FluxSetup/"+p.Namespace+"  Active  1 admitted, 2 waiting\n")
 	assert.Regexp(t, `\n  RESOURCE +QUOTA +USED +FREE\n  miniClusters +1 +1 +0\n  pods +4 +1 +3\n`, out)
-	assert.Regexp(t, `\n  ADMITTED +STATE +PODS +SINCE\n  `+p.Namespace+`/one +Starting +1 +\d+s\n`, out)
-	assert.Regexp(t, `\n  1 +`+p.Namespace+`/two +\d+s +WaitingForQuota: it requests 1 MiniCluster; the free quota of queue`, out)
-	assert.Regexp(t, `\n  - +`+p.Namespace+`/large +\d+s +ExceedsMaximumQuota: it requests 9 pods`, out)
+	assert.Regexp(t, `\n  ADMITTED +STATE +PODS +SINCE\n  `+p.Namespace+`/one +Starting +1 +[\dms]+\n`, out)
+	assert.Regexp(t, `\n  1 +`+p.Namespace+`/two +[\dms]+ +WaitingForQuota: it requests 1 MiniCluster; the free quota of queue`, out)
+	assert.Regexp(t, `\n  - +`+p.Namespace+`/large +[\dms]+ +ExceedsMaximumQuota: it requests 9 pods`, out)
 	assert.Contains(t, p.succeeds("queue"), "FluxSetup/nosuch-"+p.Namespace+"  doesn't exist  0 admitted, 1 waiting\n")
 	assert.Contains(t, p.succeeds("queue", p.Namespace, "-o", "wide"), "cpu=10k")
 	assert.Equal(t, "fluxsetup.api.practice.com/"+p.Namespace+"\n", p.succeeds("queue", p.Namespace, "-o", "name"))

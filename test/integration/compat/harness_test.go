@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -159,6 +160,16 @@ func (p *place) pods(cr, node, variable string) map[string][]string {
 		}
 	}
 	return pods
+}
+
+// awaitRollout waits until the cluster's controllers have nothing more to write to the workloads of a cr of twoNodes.
+func (p *place) awaitRollout(cr string) {
+	p.t.Helper()
+	p.eventually("the cluster's controllers to be done", func() bool {
+		web, db := get(p, &appsv1.Deployment{}, cr+"-web"), get(p, &appsv1.StatefulSet{}, cr+"-db")
+		return web.Status.AvailableReplicas == 2 && db.Status.AvailableReplicas == 2 &&
+			db.Status.CurrentRevision == db.Status.UpdateRevision
+	})
 }
 
 func variableOf(spec corev1.PodSpec, name string) string {

@@ -118,11 +118,7 @@ func TestIdleUnderAManager(t *testing.T) {
 	for name, obj := range objects {
 		p.eventually(name, func() bool { return p.exists(obj, name) })
 	}
-	web, db := objects["my-web"].(*appsv1.Deployment), objects["my-db"].(*appsv1.StatefulSet)
-	p.eventually("the cluster's controllers to be done", func() bool {
-		return get(p, web, "my-web").Status.AvailableReplicas == 2 && get(p, db, "my-db").Status.AvailableReplicas == 2 &&
-			db.Status.CurrentRevision == db.Status.UpdateRevision
-	})
+	p.awaitRollout("my")
 	p.writes()
 	for range 5 {
 		passes := operator.passes.Load()

@@ -128,6 +128,7 @@ func TestPrune(t *testing.T) {
 	labels := map[string]string{"app": "cluster", "custom_resource": "my"}
 	foreign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "foreign", Labels: labels}}
 	require.NoError(t, p.client.Create(t.Context(), foreign))
+	p.awaitRollout("my") // a deletion meets no change of theirs
 
 	data["nodes"] = "db=Statefulset"
 	cr := p.cr("my", data)

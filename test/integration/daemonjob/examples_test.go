@@ -73,7 +73,7 @@ func TestExampleForNewNodes(t *testing.T) {
 	p := newPlaceAlone(t)
 	p.manage()
 	p.Apply(examples + "newnodes.yaml")
-	out, err := p.Kubectl("wait", "--for=condition=Ready", "--timeout=90s", "daemonjob/daemonjob-example-newnodes")
+	out, err := p.Kubectl("wait", "--for=condition=Ready", "--timeout=5m", "daemonjob/daemonjob-example-newnodes")
 	require.NoError(t, err, out)
 	assert.Equal(t, v1alpha1.StateRunning, p.get("daemonjob-example-newnodes").Status.State)
 

@@ -1,6 +1,8 @@
 package daemonjob
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/daemonjob"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 )
 
 func TestTheOthersGoOnAfterAFailure(t *testing.T) {
@@ -130,9 +133,16 @@ func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
 	const node = "node-2"
 	p := newPlace(t)
 	p.manage()
-	spec := script(`trap 'sleep 3; exit 1' TERM; sleep 600 & wait`)
+	dir := t.TempDir()
+	trapped, end := filepath.Join(dir, "trapped"), filepath.Join(dir, "end")
+	spec := script("trap '" + harness.ScriptUntil(end) + "; exit 1' TERM; touch " + trapped + "; while :; do sleep 0.1; done")
 	spec.GlobalParams.NodeName = node
+	spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](24 * 3600)
 	p.create(spec)
+	p.Eventually("its script traps the signal", func() bool {
+		_, err := os.Stat(trapped)
+		return err == nil
+	})
 	p.Eventually("its pod runs", func() bool { return p.pods("demo")[node].Status.Phase == corev1.PodRunning })
 	pod := p.pods("demo")[node]
 	first := &batchv1.Job{}
@@ -143,6 +153,7 @@ func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
 		return strings.Contains(meta.FindStatusCondition(j.Status.Conditions, "Ready").Message, "1 waiting for old pods to end ("+node+" "+pod.Name+")")
 	})
 	assert.EqualValues(t, 1, job.Status.Active)
+	require.NoError(t, os.WriteFile(end, nil, 0o600))
 	p.Eventually("there is another Job", func() bool {
 		var again batchv1.Job
 		return p.Client.Get(t.Context(), key, &again) == nil && again.UID != first.UID

@@ -139,10 +139,11 @@ func TestKueueCanBeTheQueue(t *testing.T) {
 		j.Labels, j.Spec.Queue = map[string]string{v1alpha1.LabelKueueQueue: "team", v1alpha1.LabelKueuePriority: "high", "other": "label"}, ""
 	})
 	p.waitReason("a", v1alpha1.ReasonQueued)
-	cluster := &v1alpha1.MiniCluster{}
-	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "a"}, cluster))
-	job := &batchv1.Job{}
-	require.NoError(t, p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "a"}, job))
+	cluster, job := &v1alpha1.MiniCluster{}, &batchv1.Job{}
+	p.Get("a", cluster)
+	p.Eventually("its Job", func() bool {
+		return p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace, Name: "a"}, job) == nil
+	})
 	for _, labels := range []map[string]string{cluster.Labels, job.Labels} {
 		assert.Equal(t, "team", labels[v1alpha1.LabelKueueQueue])
 		assert.Equal(t, "high", labels[v1alpha1.LabelKueuePriority])

@@ -51,7 +51,7 @@ func TestExampleWithAnError(t *testing.T) {
 	p := newPlace(t)
 	p.manage()
 	p.Apply(examples + "error.yaml")
-	out, err := p.Kubectl("wait", "--for=condition=Failed", "--timeout=90s", "jobflow/jobflow-example-error")
+	out, err := p.Kubectl("wait", "--for=condition=Failed", "--timeout=5m", "jobflow/jobflow-example-error")
 	require.NoError(t, err, out)
 
 	flow := p.flow("jobflow-example-error")

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -38,7 +38,7 @@ func TestQuota(t *testing.T) {
 	}
 	quota.Namespace = namespace
 	require.NoError(t, c.Create(t.Context(), quota))
-	require.Eventually(t, func() bool {
+	harness.Eventually(t, patience, "the quota controller knows the kinds", func() bool {
 		found := &corev1.ResourceQuota{}
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(quota), found)
 		if err != nil || len(found.Status.Used) == len(quota.Spec.Hard) {
@@ -48,7 +48,7 @@ func TestQuota(t *testing.T) {
 		found.Spec.Hard[corev1.ResourcePods] = *resource.NewQuantity(found.Spec.Hard.Pods().Value()%2+1, resource.DecimalSI)
 		_ = c.Update(t.Context(), found)
 		return false
-	}, patience, time.Second, "the quota controller knows the kinds")
+	})
 
 	container := `{name: main, image: none, command: ["true"]}`
 	template := `{spec: {restartPolicy: Never, containers: [` + container + `]}}`

@@ -10,18 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/armature-dev/armature/test/docs"
 	"github.com/armature-dev/armature/test/integration/internal/binary"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
 const (
-	root      = "../../../"
-	patience  = 2 * time.Minute
-	pollEvery = 200 * time.Millisecond
+	root     = "../../../"
+	patience = 10 * time.Minute
 )
 
 // play runs the sessions of a page, which must print what it says. UPDATE_DOCS=1 writes what they print into the page.
@@ -130,8 +129,8 @@ func (s *shell) run(t *testing.T, step step, once bool) string {
 		}
 		return once || docs.Plain(got) == docs.Plain(step.want)
 	}
-	if !assert.Eventually(t, try, patience, pollEvery, "%s; UPDATE_DOCS=1 go test ./test/integration/manual", step.command) {
-		t.Logf("want %s\ngot  %s", step.want, got)
-	}
+	harness.Eventually(t, patience, step.command+"; UPDATE_DOCS=1 go test ./test/integration/manual", try, func() any {
+		return fmt.Sprintf("want %s\ngot  %s", step.want, got)
+	})
 	return got
 }

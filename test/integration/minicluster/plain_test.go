@@ -1,6 +1,8 @@
 package minicluster
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,8 +55,11 @@ func TestAClusterRunsAndSucceeds(t *testing.T) {
 	}
 	require.NoError(t, p.Client.Create(t.Context(), bystander))
 	p.manage()
-	p.create("hello", 3, `printf '%s ' "it's" "$HOSTNAME" rank "$JOB_COMPLETION_INDEX" of "$MINICLUSTER_SIZE"; sleep 1`)
-	out, err := p.Kubectl("wait", "--for=condition=Succeeded", "--timeout=120s", "minicluster/hello")
+	end := filepath.Join(t.TempDir(), "end")
+	p.create("hello", 3, `printf '%s ' "it's" "$HOSTNAME" rank "$JOB_COMPLETION_INDEX" of "$MINICLUSTER_SIZE"; `+harness.ScriptUntil(end))
+	p.waitState("hello", v1alpha1.MiniClusterStateRunning)
+	require.NoError(t, os.WriteFile(end, nil, 0o600))
+	out, err := p.Kubectl("wait", "--for=condition=Succeeded", "--timeout=5m", "minicluster/hello")
 	require.NoError(t, err, out)
 
 	c := p.cluster("hello")

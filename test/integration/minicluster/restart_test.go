@@ -81,9 +81,11 @@ func TestAWorkerThatNeverComesUpIsOnRecord(t *testing.T) {
 	assert.Equal(t, int32(1), failed.Rank)
 	assert.Equal(t, ptr.To[int32](75), failed.ExitCode)
 	assert.Contains(t, failed.Message, "commands.workerPre ended rank 1 with exit code 1 (logging.strict is set)")
-	c = p.wait("strict", "the Job replaces it, and it fails again", func(c *v1alpha1.MiniCluster) bool { return c.Status.FailedWorker.Count == 2 })
+	c = p.wait("strict", "the Job replaces it, and it fails again", func(c *v1alpha1.MiniCluster) bool {
+		return c.Status.FailedWorker.Count >= 2 // a slow test may not see the second failure before the third
+	})
 	assert.NotEqual(t, failed.Pod, c.Status.FailedWorker.Pod)
 	assert.Equal(t, v1alpha1.MiniClusterStateStarting, c.Status.State)
-	assert.Contains(t, condition(t, c, "BrokerReady").Message, "rank 1 failed 2 times")
+	assert.Contains(t, condition(t, c, "BrokerReady").Message, fmt.Sprintf("rank 1 failed %d times", c.Status.FailedWorker.Count))
 	p.OneEvent("strict", v1alpha1.ReasonWorkerFailed)
 }

@@ -35,6 +35,7 @@ func TestAJobRunsToItsEnd(t *testing.T) {
 	p := newPlace(t)
 	var counted requests
 	p.manage(counted.Record)
+	began := time.Now()
 	meet := `until grep -q "$COORDINATOR\$" $HOSTS_FILE; do sleep 0.1; done; echo $JOB_NAME $REPLICA_TYPE $REPLICA_INDEX of $REPLICAS, rank $RANK of $WORLD_SIZE, after $COORDINATOR`
 	p.create("whole", `{replicaSpecs: {
 		Chief: {template: `+sh(meet)+`, dependsOn: [{type: Worker, status: Ready}]},
@@ -54,7 +55,8 @@ func TestAJobRunsToItsEnd(t *testing.T) {
 	p.wait("whole", "no pod runs", func(j *v1alpha1.ReplicaJob) bool { return j.Status.ReplicaStatuses["Worker"].Active == 0 })
 	p.Eventually("its Service goes", func() bool { return p.isGone("whole", &corev1.Service{}) })
 	assert.Len(t, counted.seen("POST"), 5, "four pods and a Service")
-	assert.LessOrEqual(t, len(counted.seen("replicajobs/whole/status")), 7, "three pods run, one waits for them, and all that ends")
+	most := 7 + int(time.Since(began)/(5*time.Second)) // as often, what can wait is written
+	assert.LessOrEqual(t, len(counted.seen("replicajobs/whole/status")), most, "three pods run, one waits for them, and all that ends")
 	assert.Len(t, counted.seen("DELETE"), 4, "three pods and a Service")
 	assert.Empty(t, counted.seen("GET /api/v1/namespaces/"+p.Namespace+"/pods/"), "nothing is read for it")
 	p.Eventually("its events", func() bool { return len(p.events("whole")) > 3 })
@@ -125,7 +127,7 @@ func TestKubectlScale(t *testing.T) {
 	}
 	p.MustKubectl("scale", "replicajob/elastic", "--replicas=4")
 	p.waitPods("elastic", running, "elastic-worker-0", "elastic-worker-1", "elastic-worker-2", "elastic-worker-3")
-	p.MustKubectl("wait", "--for=jsonpath={.status.replicaStatuses.Worker.active}=4", "replicajob/elastic", "--timeout=60s")
+	p.MustKubectl("wait", "--for=jsonpath={.status.replicaStatuses.Worker.active}=4", "replicajob/elastic", "--timeout=5m")
 	scale := p.MustKubectl("get", "--raw", "/apis/api.practice.com/v1alpha1/namespaces/"+p.Namespace+"/replicajobs/elastic/scale")
 	assert.Contains(t, scale, `"spec":{"replicas":4},"status":{"replicas":4,"selector":"api.practice.com/job-name=elastic,api.practice.com/operator-name=replicajob,api.practice.com/replica-type=worker"}`)
 

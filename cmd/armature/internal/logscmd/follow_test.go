@@ -90,7 +90,7 @@ func (r *restarting) follow(t *testing.T) (errs string, err error) {
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
 	c := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithRESTMapper(mapper).WithObjects(job).Build()
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, assert.AnError)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, assert.AnError)
 	defer cancel()
 	var out, stderr bytes.Buffer
 	s := &source{

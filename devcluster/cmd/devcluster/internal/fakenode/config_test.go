@@ -72,6 +72,9 @@ func TestNextStageOfAPod(t *testing.T) {
 			require.Equal(t, tc.stage, stage.Name())
 			delay, _, err := stage.Delay(t.Context(), event, time.Now())
 			require.NoError(t, err)
+			if took := time.Since(now); took >= 1500*time.Millisecond { // on a slow machine; the pod has run for as long
+				tc.min -= took
+			}
 			assert.GreaterOrEqual(t, delay, tc.min)
 			assert.LessOrEqual(t, delay, tc.max)
 		})

@@ -74,6 +74,9 @@ func (d *deadline) wait(done <-chan struct{}) bool {
 				return isClosed(done)
 			}
 			due = d.clock.After(rest)
+			if !d.clock.Now().Before(at) { // it was set forward before the timer began
+				continue
+			}
 		}
 		select {
 		case <-done:
