@@ -38,8 +38,9 @@ type seenPods struct {
 	replicas int32
 	// since is the time of the first reading of this number of pods.
 	since time.Time
-	// changedAfter is the time of the last reading of another number of pods; zero if there was none since the start of the manager.
-	changedAfter time.Time
+	// formerSince is the time of the first reading of the number of pods before, and changedAfter that of the last one; zero if there was none
+	// since the start of the manager.
+	formerSince, changedAfter time.Time
 }
 
 // external is all that a plan needs to know beside what is in its view.
@@ -164,7 +165,7 @@ func (c *Controller[S]) podsOf(scaling S, view builder.View, former lastReadings
 		case !wasSeen:
 			pods = seenPods{replicas: replicas, since: view.Now}
 		case pods.replicas != replicas:
-			pods = seenPods{replicas, view.Now, former.at}
+			pods = seenPods{replicas: replicas, since: view.Now, formerSince: pods.since, changedAfter: former.at}
 		}
 		all[e.Name] = pods
 	}

@@ -22,8 +22,8 @@ const (
 	// atOnce is when the pass comes that carries out what this one decides.
 	atOnce = 10 * time.Millisecond
 	// carriedOutWithin is how long a decision may take to be carried out. If a pass fails, such as at a refused HorizontalPodAutoscaler, the
-	// next one begins up to a minute later.
-	carriedOutWithin = 2 * time.Minute
+	// next one begins up to a minute later, and may ask sources for another minute.
+	carriedOutWithin = 5 * time.Minute
 )
 
 // planner makes the plan of one object.
@@ -210,15 +210,16 @@ func (p *planner) decideBy(entry string, target client.Object, value float64, ru
 	p.follow(entry, target, next, why, is)
 }
 
-// isLate reports whether the number of pods was changed after a reading that is newer than the last change on record: a decision was
-// carried out late, or someone else's change was put back.
-func (p *planner) isLate(entry string, current int32, change *metav1.Time) bool {
+// isLate reports whether a decision was carried out late: the former pods were there before it, and at a reading after it. Pods that
+// someone else has made in between, and that were put back, don't count.
+func (p *planner) isLate(entry string, current int32, decision *metav1.Time) bool {
 	pods, ok := p.external.pods[entry]
-	after := pods.changedAfter
+	since, after := pods.formerSince, pods.changedAfter
 	if pods.replicas != current {
-		after = p.external.at
+		since, after = pods.since, p.external.at
 	}
-	return ok && !after.IsZero() && !after.After(p.view.Now) && isAfter(after, change) // a clock that was set back must not repeat it
+	return ok && decision != nil && !after.IsZero() && !isAfter(since, decision) &&
+		!after.After(p.view.Now) && isAfter(after, decision) // a clock that was set back must not repeat it
 }
 
 // isRefused reports whether a decision hasn't been carried out for so long that another one may replace it. The readings tell it from

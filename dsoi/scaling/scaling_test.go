@@ -714,6 +714,21 @@ func TestWhatSomeoneElseScalesLater(t *testing.T) {
 	assert.Empty(t, s.emitted(ReasonScaled))
 }
 
+// The coolDown begins with changes of the controller's own: what someone else scales again and again, and it puts back, holds up no decision.
+func TestWhatSomeoneElseScalesDelaysNoDecision(t *testing.T) {
+	src := newSource(t, "50")
+	gate := byURL("gate", src.url)
+	gate.Spec.CoolDown = "300"
+	s := perform(t, aScaling(gate), aSet("gate", 2))
+	s.passes(0)
+	src.answer.Store("500")
+	for range 10 {
+		s.scale("kv-gate", 4)
+		s.passes(160 * time.Second)
+	}
+	assert.EqualValues(t, 5, s.replicas("kv-gate"))
+}
+
 // scalesAreRefused lets the API server refuse every change of replicas.
 var scalesAreRefused = buildertest.Fault{
 	Verb: buildertest.VerbPatch, Kind: schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, Error: refused,
