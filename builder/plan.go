@@ -127,8 +127,8 @@ type Edit struct {
 	Replicas *int32
 	// Foreign allows an object that isn't a child, such as a PersistentVolumeClaim that a child's StatefulSet made, to be enlarged, or
 	// another owner's StatefulSet, to be scaled. The plan must ensure that the owner's author may change the object. As such an edit
-	// doesn't depend on children, the builder also makes it if a child can't be applied, unless that is [ErrNotOwned]. Default: false,
-	// only children.
+	// doesn't depend on children, the builder also makes it if a child can't be applied, unless that is [ErrNotOwned]. That is best effort:
+	// the pass doesn't check children of phases that it doesn't reach. Default: false, only children.
 	Foreign bool
 }
 

@@ -52,6 +52,9 @@ func TestAStatefulSetsClaimsGrow(t *testing.T) {
 
 	plan = theApp().Plan(town(t, strings.Replace(theSpec, "storage: 1Gi", "storage: 512Mi", 1)), seen)
 	assert.Empty(t, plan.Edits, "none shrinks")
+
+	spec := strings.Replace(replaced(t, "1Gi", "3Gi"), "az1, kind: Statefulset", "az1, kind: Deployment", 1)
+	assert.Empty(t, theApp().Plan(town(t, spec), seen).Edits, "a change of kind abandons them, and none could shrink again")
 }
 
 func TestSharedClaims(t *testing.T) {

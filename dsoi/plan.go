@@ -41,7 +41,8 @@ func (a *App[C]) Plan(cluster C, view builder.View) builder.Plan[C] {
 		if states[i].misses != nil && (!inOrder || turn[n.node.NodeType]) {
 			plan.Edits = append(plan.Edits, *states[i].misses)
 		}
-		if now.statefulSets[n.node.Workload] != nil { // otherwise claims of these names are someone else's, or will be
+		// Without a set, claims of these names are someone else's, or will be. With another kind, the node abandons them.
+		if n.node.Kind == statefulSet && now.statefulSets[n.node.Workload] != nil {
 			plan.Edits = append(plan.Edits, growClaims(n, now.claims[LabelValue(n.node.Name)])...)
 		}
 	}

@@ -11,7 +11,9 @@
 //	the size of volumes  by the claims' requests, if their storage class allows that
 //
 // A decision is first written to the status, with its time, and carried out in the next pass: a crash in between
-// neither forgets the time (and with it the coolDown) nor decides twice.
+// neither forgets the time (and with it the coolDown) nor decides twice. A number counts only for as many pods as it was read of: a
+// decision that is carried out late is recorded again with the time of the change, and one that is refused for a while may be replaced
+// by one for the pods that exist.
 //
 // # What an endpoint can't do
 //

@@ -32,11 +32,24 @@ type reading struct {
 // about is what a number or a decision is about: the pods of an entry, or (with a storage) its volumes.
 type about struct{ entry, storage string }
 
+// seenPods is what the readings know of an entry's pods.
+type seenPods struct {
+	// replicas is the number of pods that the last reading is of.
+	replicas int32
+	// since is the time of the first reading of this number of pods.
+	since time.Time
+	// formerSince is the time of the first reading of the number of pods before, and changedAfter that of the last one; zero if there was none
+	// since the start of the manager.
+	formerSince, changedAfter time.Time
+}
+
 // external is all that a plan needs to know beside what is in its view.
 type external struct {
 	readings map[about]reading
 	// at is when they were read. It isn't an age, because the builder may keep them for a later plan.
 	at time.Time
+	// pods are those that the readings are of, by entry. An entry without a workload has none.
+	pods map[string]seenPods
 	// claims are those of the entries that scale storage, by entry and storageConfig.
 	claims map[about][]*corev1.PersistentVolumeClaim
 	// grows says of storage classes whether their volumes can grow.
@@ -68,6 +81,7 @@ type lastReadings struct {
 	at         time.Time
 	generation int64
 	readings   map[about]reading
+	pods       map[string]seenPods
 }
 
 const (
@@ -106,15 +120,15 @@ func (c *Controller[S]) observe(ctx context.Context, scaling S, view builder.Vie
 	if out.grows, err = c.classesOf(ctx, out.claims); err != nil {
 		return nil, err
 	}
-	last, busy, err := c.read(ctx, scaling, view.Now)
-	out.readings, out.at, out.busy = last.readings, last.at, busy
+	last, busy, err := c.read(ctx, scaling, view)
+	out.readings, out.at, out.pods, out.busy = last.readings, last.at, last.pods, busy
 	return out, err
 }
 
 // read returns what the sources say, as it was read less than an interval ago. If the namespace has had its turns, none is asked. What
 // has no sources to ask, but a resource, needs no turn.
-func (c *Controller[S]) read(ctx context.Context, scaling S, now time.Time) (last lastReadings, busy bool, err error) {
-	spec := scaling.ScalingSpec()
+func (c *Controller[S]) read(ctx context.Context, scaling S, view builder.View) (last lastReadings, busy bool, err error) {
+	spec, now := scaling.ScalingSpec(), view.Now
 	every, _ := intervalOf(spec) // if it is wrong the plan says so
 	if last, ok := c.senses.last.Get(scaling.GetUID()); ok {
 		if age := now.Sub(last.at); age >= 0 && age < every && last.generation == scaling.GetGeneration() {
@@ -129,11 +143,33 @@ func (c *Controller[S]) read(ctx context.Context, scaling S, now time.Time) (las
 		defer c.senses.turns.release(scaling.GetNamespace())
 	}
 	readings, err := c.senses.ask(ctx, scaling.GetNamespace(), all)
-	last = lastReadings{now, scaling.GetGeneration(), readings}
+	former, _ := c.senses.last.Get(scaling.GetUID())
+	last = lastReadings{now, scaling.GetGeneration(), readings, c.podsOf(scaling, view, former)}
 	if err == nil {
 		c.senses.last.Add(scaling.GetUID(), last)
 	}
 	return last, false, err
+}
+
+// podsOf returns the pods that a reading is of, given the former reading.
+func (c *Controller[S]) podsOf(scaling S, view builder.View, former lastReadings) map[string]seenPods {
+	all := map[string]seenPods{}
+	for i := range scaling.ScalingSpec().Autoscaling {
+		e := &scaling.ScalingSpec().Autoscaling[i]
+		target := targetOf(scaling, c.senses.clusterKind, view, e.Name)
+		if !isOn(e.Spec) || target == nil {
+			continue
+		}
+		pods, wasSeen := former.pods[e.Name]
+		switch replicas := replicasOf(target); {
+		case !wasSeen:
+			pods = seenPods{replicas: replicas, since: view.Now}
+		case pods.replicas != replicas:
+			pods = seenPods{replicas: replicas, since: view.Now, formerSince: pods.since, changedAfter: former.at}
+		}
+		all[e.Name] = pods
+	}
+	return all
 }
 
 // asked is a question and who is asked.

@@ -18,8 +18,13 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// atOnce is when the pass comes that carries out what this one decides.
-const atOnce = 10 * time.Millisecond
+const (
+	// atOnce is when the pass comes that carries out what this one decides.
+	atOnce = 10 * time.Millisecond
+	// carriedOutWithin is how long a decision may take to be carried out. If a pass fails, such as at a refused HorizontalPodAutoscaler, the
+	// next one begins up to a minute later, and may ask sources for another minute.
+	carriedOutWithin = 5 * time.Minute
+)
 
 // planner makes the plan of one object.
 type planner struct {
@@ -184,14 +189,43 @@ func (p *planner) scaleByResource(entry string, target client.Object, rule *repl
 
 // decideBy decides on a number of pods by a number that was read, if it is time for that. Bounds hold at any time.
 func (p *planner) decideBy(entry string, target client.Object, value float64, rule *replicaRule, is *v1beta1.NodeScalingStatus) {
-	decided := ptr.Deref(is.Replicas, replicasOf(target))
+	current := replicasOf(target)
+	decided := ptr.Deref(is.Replicas, current)
+	if is.Replicas != nil && current == decided && p.isLate(entry, current, is.LastScaleTime) {
+		is.LastScaleTime = &p.now
+	}
 	next, why := rule.clamp(decided), boundsOf(rule)
-	isCarriedOut := replicasOf(target) == decided // otherwise the number is still that of the former pods: it would count twice
-	if isCarriedOut && p.isNew(is.LastScaleTime) && (next != decided || p.hasCooledDown(is.LastScaleTime, rule.coolDown)) {
-		next = decideReplicas(decided, value, rule)
-		why = fmt.Sprintf("the number is %s, the threshold %s", is.Value, format(rule.threshold))
+	pods, ok := p.external.pods[entry]
+	if ok && pods.replicas == current && p.isNew(is.LastScaleTime) { // the number of other pods would count twice
+		byNumber := decideReplicas(current, value, rule)
+		isDue := next != decided || p.hasCooledDown(is.LastScaleTime, rule.coolDown)
+		if current != decided {
+			isDue = byNumber != decided && p.isRefused(pods, is.LastScaleTime, rule.coolDown)
+		}
+		if isDue {
+			is.Replicas = &current // a refused decision has changed nothing
+			next, why = byNumber, fmt.Sprintf("the number is %s, the threshold %s", is.Value, format(rule.threshold))
+		}
 	}
 	p.follow(entry, target, next, why, is)
+}
+
+// isLate reports whether a decision was carried out late: the former pods were there before it, and at a reading after it. Pods that
+// someone else has made in between, and that were put back, don't count.
+func (p *planner) isLate(entry string, current int32, decision *metav1.Time) bool {
+	pods, ok := p.external.pods[entry]
+	since, after := pods.formerSince, pods.changedAfter
+	if pods.replicas != current {
+		since, after = pods.since, p.external.at
+	}
+	return ok && decision != nil && !after.IsZero() && !isAfter(since, decision) &&
+		!after.After(p.view.Now) && isAfter(after, decision) // a clock that was set back must not repeat it
+}
+
+// isRefused reports whether a decision hasn't been carried out for so long that another one may replace it. The readings tell it from
+// someone else's change, which was just made.
+func (p *planner) isRefused(pods seenPods, change *metav1.Time, coolDown time.Duration) bool {
+	return p.now.Sub(pods.since) >= carriedOutWithin && p.hasCooledDown(change, max(coolDown, carriedOutWithin))
 }
 
 func boundsOf(rule *replicaRule) string {
@@ -217,9 +251,11 @@ func (p *planner) follow(entry string, target client.Object, next int32, why str
 
 // isNew reports whether the numbers were read after a change. A number from before says nothing of its effect, and may be the one that
 // led to it.
-func (p *planner) isNew(change *metav1.Time) bool {
-	read := metav1.NewTime(p.external.at).Rfc3339Copy() // in whole seconds, as changes are recorded
-	return change == nil || read.After(change.Time)
+func (p *planner) isNew(change *metav1.Time) bool { return isAfter(p.external.at, change) }
+
+// isAfter compares in whole seconds, as changes are recorded.
+func isAfter(t time.Time, change *metav1.Time) bool {
+	return change == nil || metav1.NewTime(t).Rfc3339Copy().After(change.Time)
 }
 
 // hasCooledDown reports whether a time has passed since a change.
@@ -229,23 +265,32 @@ func (p *planner) hasCooledDown(change *metav1.Time, after time.Duration) bool {
 
 // target returns the workload that an entry names, if it is one of the cluster's.
 func (p *planner) target(entry string) (client.Object, error) {
-	cluster := dsoi.ScaledCluster(p.scaling)
-	for _, name := range workloadNames(p.scaling, entry) {
-		if set, ok := builder.Lookup[*appsv1.StatefulSet](p.view, name); ok && p.isOfCluster(set) {
-			return set, nil
-		}
-		if d, ok := builder.Lookup[*appsv1.Deployment](p.view, name); ok && p.isOfCluster(d) {
-			return d, nil
-		}
+	if target := targetOf(p.scaling, p.clusterKind, p.view, entry); target != nil {
+		return target, nil
 	}
-	return nil, because(ReasonTargetNotFound, "the %s %s has no StatefulSet or Deployment of the node %q", p.clusterKind.Kind, cluster, entry)
+	return nil, because(ReasonTargetNotFound, "the %s %s has no StatefulSet or Deployment of the node %q",
+		p.clusterKind.Kind, dsoi.ScaledCluster(p.scaling), entry)
 }
 
-// isOfCluster reports whether the cluster controls a workload: nothing else may be scaled.
-func (p *planner) isOfCluster(workload client.Object) bool {
+// targetOf returns the workload that an entry names, if it is one of the cluster's; otherwise nil.
+func targetOf(scaling dsoi.Scaling, clusterKind schema.GroupKind, view builder.View, entry string) client.Object {
+	cluster := dsoi.ScaledCluster(scaling)
+	for _, name := range workloadNames(scaling, entry) {
+		if set, ok := builder.Lookup[*appsv1.StatefulSet](view, name); ok && isOf(cluster, clusterKind, set) {
+			return set
+		}
+		if d, ok := builder.Lookup[*appsv1.Deployment](view, name); ok && isOf(cluster, clusterKind, d) {
+			return d
+		}
+	}
+	return nil
+}
+
+// isOf reports whether a cluster controls a workload: nothing else may be scaled.
+func isOf(cluster string, clusterKind schema.GroupKind, workload client.Object) bool {
 	ref := metav1.GetControllerOfNoCopy(workload)
-	return ref != nil && schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == p.clusterKind &&
-		ref.Name == dsoi.ScaledCluster(p.scaling) && workload.GetDeletionTimestamp() == nil
+	return ref != nil && schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == clusterKind &&
+		ref.Name == cluster && workload.GetDeletionTimestamp() == nil
 }
 
 func replicasOf(workload client.Object) int32 {

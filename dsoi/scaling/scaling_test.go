@@ -601,7 +601,7 @@ func TestAChangeThatIsRefusedBesideAnAutoscaler(t *testing.T) {
 	gate := byURL("gate", newSource(t, "100").url)
 	gate.Spec.CoolDown = "1000"
 	s := perform(t, aScaling(gate), aSet("storage", 1), aSet("gate", 1))
-	s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbPatch, Kind: schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, Error: refused})
+	s.ours.Fail(scalesAreRefused)
 	s.retries(2, time.Minute)
 	s.change(func(o *TownScaling) { o.Spec.Autoscaling = append(o.Spec.Autoscaling, byResource("storage")) })
 	s.retries(1, time.Minute)
@@ -613,7 +613,7 @@ func TestADecisionThatIsNotCarriedOut(t *testing.T) {
 	gate := byURL("gate", newSource(t, "100").url)
 	gate.Spec.CoolDown = "60"
 	s := perform(t, aScaling(gate), aSet("gate", 1))
-	s.ours.Fail(buildertest.Fault{Verb: buildertest.VerbPatch, Kind: schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, Error: refused})
+	s.ours.Fail(scalesAreRefused)
 	s.retries(20, time.Minute)
 	assert.EqualValues(t, 2, *s.scaling().Status.Nodes[0].Replicas)
 	assert.Len(t, s.emitted(ReasonScaled), 1)
@@ -622,6 +622,116 @@ func TestADecisionThatIsNotCarriedOut(t *testing.T) {
 	s.ours.Heal()
 	s.retries(1, time.Minute)
 	assert.EqualValues(t, 2, s.replicas("kv-gate"))
+}
+
+// A refused decision ends when another number calls for another one. That is of the pods that there are.
+func TestARefusedDecisionIsReplaced(t *testing.T) {
+	for name, c := range map[string]struct {
+		replicas      int32
+		first, second string
+		decided       int32
+		want          int32
+		events        []string
+	}{
+		"down, then up":       {4, "25", "500", 2, 5, []string{"from 4 to 2 pods: the number is 25", "from 4 to 5 pods: the number is 500"}},
+		"up, then down":       {2, "100", "10", 4, 1, []string{"from 2 to 4 pods: the number is 100", "from 2 to 1 pods: the number is 10"}},
+		"down, then as it is": {4, "25", "50", 2, 4, []string{"from 4 to 2 pods: the number is 25"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := newSource(t, c.first)
+			s := perform(t, aScaling(byURL("gate", src.url)), aSet("gate", c.replicas))
+			s.ours.Fail(scalesAreRefused)
+			s.retries(10, time.Minute)
+			assert.Equal(t, c.decided, *s.scaling().Status.Nodes[0].Replicas)
+			src.answer.Store(c.second)
+			s.retries(1, time.Minute)
+			assert.Equal(t, c.want, *s.scaling().Status.Nodes[0].Replicas)
+
+			s.ours.Heal()
+			s.retries(2, time.Minute)
+			assert.Equal(t, c.want, s.replicas("kv-gate"))
+			emitted := s.emitted(ReasonScaled)
+			require.Len(t, emitted, len(c.events))
+			for i, want := range c.events {
+				assert.Contains(t, emitted[i], want)
+			}
+		})
+	}
+}
+
+// A decision that was refused for a while is a change when it is carried out: the coolDown begins, and earlier numbers don't count.
+func TestADecisionThatIsCarriedOutLate(t *testing.T) {
+	for _, next := range []time.Duration{time.Second, 20 * time.Second} { // before and after the next number
+		t.Run(next.String(), func(t *testing.T) {
+			gate := byURL("gate", newSource(t, "100").url)
+			gate.Spec.CoolDown = "300"
+			s := perform(t, aScaling(gate), aSet("gate", 1))
+			s.ours.Fail(scalesAreRefused)
+			s.retries(20, time.Minute)
+			s.ours.Heal()
+			assert.Equal(t, []string{"patch StatefulSet.apps/scale default/kv-gate"}, s.pass())
+			assert.EqualValues(t, 2, s.replicas("kv-gate"))
+			assert.Empty(t, s.passes(next))
+			changed := s.server.Clock().Now()
+			assert.WithinDuration(t, changed, s.scaling().Status.Nodes[0].LastScaleTime.Time, time.Second)
+			assert.Empty(t, s.passes(290*time.Second))
+			assert.EqualValues(t, 2, *s.scaling().Status.Nodes[0].Replicas)
+			assert.Len(t, s.emitted(ReasonScaled), 1)
+			assert.Len(t, s.passes(20*time.Second), 1)
+			assert.EqualValues(t, 4, s.replicas("kv-gate"))
+		})
+	}
+}
+
+// An operator that restarts after a late change lacks its time, but has no number from before it.
+func TestARestartAfterALateChange(t *testing.T) {
+	src := newSource(t, "100")
+	s := perform(t, aScaling(byURL("gate", src.url)), aSet("gate", 1))
+	s.ours.Fail(scalesAreRefused)
+	s.retries(20, time.Minute)
+	s.ours.Heal()
+	s.pass()
+	src.answer.Store("50")
+	var err error
+	s.reconciler, err = buildertest.NewReconciler(theController().Operator(nil, s.ours, s.ours.Live()), s.ours, s.ours.Now)
+	require.NoError(t, err)
+	changed := s.scaling().Status.Nodes[0].LastScaleTime
+	assert.Empty(t, s.passes(time.Second))
+	assert.EqualValues(t, 2, s.replicas("kv-gate"))
+	assert.Equal(t, changed, s.scaling().Status.Nodes[0].LastScaleTime, "a restart is no change")
+}
+
+// Someone else's change is put back, long after a decision, and also when the numbers are read while it lasts.
+func TestWhatSomeoneElseScalesLater(t *testing.T) {
+	s := perform(t, aScaling(byURL("storage", newSource(t, "50").url)), aSet("storage", 2))
+	s.passes(0)
+	s.passes(time.Hour)
+	for _, after := range []time.Duration{time.Second, time.Hour} {
+		s.scale("kv-storage", 4)
+		assert.Len(t, s.passes(after), 1)
+		assert.EqualValues(t, 2, s.replicas("kv-storage"))
+	}
+	assert.Empty(t, s.emitted(ReasonScaled))
+}
+
+// The coolDown begins with changes of the controller's own: what someone else scales again and again, and it puts back, holds up no decision.
+func TestWhatSomeoneElseScalesDelaysNoDecision(t *testing.T) {
+	src := newSource(t, "50")
+	gate := byURL("gate", src.url)
+	gate.Spec.CoolDown = "300"
+	s := perform(t, aScaling(gate), aSet("gate", 2))
+	s.passes(0)
+	src.answer.Store("500")
+	for range 10 {
+		s.scale("kv-gate", 4)
+		s.passes(160 * time.Second)
+	}
+	assert.EqualValues(t, 5, s.replicas("kv-gate"))
+}
+
+// scalesAreRefused lets the API server refuse every change of replicas.
+var scalesAreRefused = buildertest.Fault{
+	Verb: buildertest.VerbPatch, Kind: schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, Error: refused,
 }
 
 // A HorizontalPodAutoscaler doesn't scale a workload without pods, so the controller starts the first ones.
