@@ -36,11 +36,21 @@ type about struct{ entry, storage string }
 type seenPods struct {
 	// replicas is the number of pods that the last reading is of.
 	replicas int32
-	// since is the time of the first reading of this number of pods.
-	since time.Time
-	// formerSince is the time of the first reading of the number of pods before, and changedAfter that of the last one; zero if there was none
-	// since the start of the manager.
+	// since is the time of the first reading of this number of pods. If isFirst, that is the first reading since the start of the manager, and
+	// they may be older.
+	since   time.Time
+	isFirst bool
+	// formerSince is the time of the first reading of the number of pods before, zero if that isn't known, and changedAfter that of the last
+	// one, zero if there was none since the start of the manager.
 	formerSince, changedAfter time.Time
+}
+
+// from returns since when there are these pods; zero if that isn't known.
+func (s seenPods) from() time.Time {
+	if s.isFirst {
+		return time.Time{}
+	}
+	return s.since
 }
 
 // external is all that a plan needs to know beside what is in its view.
@@ -163,9 +173,9 @@ func (c *Controller[S]) podsOf(scaling S, view builder.View, former lastReadings
 		pods, wasSeen := former.pods[e.Name]
 		switch replicas := replicasOf(target); {
 		case !wasSeen:
-			pods = seenPods{replicas: replicas, since: view.Now}
+			pods = seenPods{replicas: replicas, since: view.Now, isFirst: true}
 		case pods.replicas != replicas:
-			pods = seenPods{replicas: replicas, since: view.Now, formerSince: pods.since, changedAfter: former.at}
+			pods = seenPods{replicas: replicas, since: view.Now, formerSince: pods.from(), changedAfter: former.at}
 		}
 		all[e.Name] = pods
 	}

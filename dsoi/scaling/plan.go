@@ -216,7 +216,7 @@ func (p *planner) isLate(entry string, current int32, decision *metav1.Time) boo
 	pods, ok := p.external.pods[entry]
 	since, after := pods.formerSince, pods.changedAfter
 	if pods.replicas != current {
-		since, after = pods.since, p.external.at
+		since, after = pods.from(), p.external.at
 	}
 	return ok && decision != nil && !after.IsZero() && !isAfter(since, decision) &&
 		!after.After(p.view.Now) && isAfter(after, decision) // a clock that was set back must not repeat it

@@ -701,6 +701,25 @@ func TestARestartAfterALateChange(t *testing.T) {
 	assert.Equal(t, changed, s.scaling().Status.Nodes[0].LastScaleTime, "a restart is no change")
 }
 
+// An upgrade may bring the permission that a decision lacked.
+func TestADecisionThatIsCarriedOutAfterARestart(t *testing.T) {
+	gate := byURL("gate", newSource(t, "100").url)
+	gate.Spec.CoolDown = "300"
+	s := perform(t, aScaling(gate), aSet("gate", 1))
+	s.ours.Fail(scalesAreRefused)
+	s.retries(20, time.Minute)
+	var err error
+	s.reconciler, err = buildertest.NewReconciler(theController().Operator(nil, s.ours, s.ours.Live()), s.ours, s.ours.Now)
+	require.NoError(t, err)
+	s.ours.Heal()
+	for range 10 {
+		s.passes(20 * time.Second)
+	}
+	assert.EqualValues(t, 2, s.replicas("kv-gate"), "the coolDown began when the pods were changed")
+	s.passes(2 * time.Minute)
+	assert.EqualValues(t, 4, s.replicas("kv-gate"))
+}
+
 // Someone else's change is put back, long after a decision, and also when the numbers are read while it lasts.
 func TestWhatSomeoneElseScalesLater(t *testing.T) {
 	s := perform(t, aScaling(byURL("storage", newSource(t, "50").url)), aSet("storage", 2))

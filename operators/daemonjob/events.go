@@ -26,10 +26,10 @@ func (p *pass) events(o *observed, d decision, after v1alpha1.DaemonJobStatus) [
 	case isStarted:
 	case before.ActiveSince == nil && after.ActiveSince != nil:
 		emit(events.Normal(v1alpha1.ReasonResumed, "the job is resumed"))
-	case before.ObservedGeneration != job.Generation && o.active()+o.ended() > 0:
+	case before.ObservedGeneration != job.Generation && o.started() > 0:
 		emit(events.Normal(v1alpha1.ReasonSpecChanged,
 			fmt.Sprintf("the change applies to nodes without a Job; the spec of %s stays as it was",
-				message.Count(o.active()+o.ended(), "Job"))))
+				message.Count(o.started(), "Job"))))
 	}
 	all = append(all, lifecycle.EventsOfFirst(o.newFailures, failureEvent, func(n int) events.Event {
 		return events.Warning(v1alpha1.ReasonJobFailed, fmt.Sprintf("and %s more failed", message.Count(n, "node")))

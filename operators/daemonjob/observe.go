@@ -69,9 +69,9 @@ func (o *observed) active() int { return len(o.running) + o.terminating }
 
 func (o *observed) ended() int { return len(o.succeeded) + len(o.failed) }
 
-// hasStarted reports whether the job has a Job, or has had one. Leftover pods don't count: they may be those of a former DaemonJob of the
-// name.
-func (o *observed) hasStarted() bool { return o.active()+o.ended() > len(o.leftover) }
+// started returns the number of nodes that have a Job, or have had one. Leftover pods don't count: they may be those of a former DaemonJob
+// of the name.
+func (o *observed) started() int { return o.active() + o.ended() - len(o.leftover) }
 
 func (o *observed) desired() int { return len(o.pending) + len(o.blocked) + o.active() + o.ended() }
 

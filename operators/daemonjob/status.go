@@ -26,7 +26,6 @@ const (
 // status returns the status that follows from the observed nodes and the decision.
 func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 	status := p.last
-	status.State = p.state(o, d)
 	status.Paused = d.paused
 	status.Suspended = int32(o.suspended())
 	status.Active, status.Waiting, status.Skipped = int32(o.active())-status.Suspended, int32(len(o.blocked)), 0
@@ -37,9 +36,10 @@ func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 		status.Failures = lastFailures(p.last.Failures, o)
 	}
 	suspended, invalid := d.reason == v1alpha1.ReasonSuspended, d.reason == v1alpha1.ReasonInvalidSpec
-	if o.hasStarted() || !suspended && !invalid { // Jobs of a pass that crashed before it recorded the start
+	if o.started() > 0 || !suspended && !invalid { // Jobs of a pass that crashed before it recorded the start
 		status.StartTime = cmp.Or(status.StartTime, p.now.DeepCopy())
 	}
+	status.State = p.state(o, d, status.StartTime != nil)
 	switch {
 	case suspended, invalid && p.job.Spec.Suspend:
 		status.ActiveSince = nil
@@ -57,9 +57,7 @@ func (p *pass) status(o *observed, d decision) v1alpha1.DaemonJobStatus {
 
 // state returns the job's state in one word. A job that was started may have no Jobs: a suspension deletes those in a queue of Kueue, and a
 // user may delete the others.
-func (p *pass) state(o *observed, d decision) v1alpha1.State {
-	hasRun := o.active()+o.ended() > 0
-	hasStarted := hasRun || p.last.StartTime != nil
+func (p *pass) state(o *observed, d decision, hasStarted bool) v1alpha1.State {
 	switch {
 	case d.ends():
 		return d.end
@@ -67,7 +65,7 @@ func (p *pass) state(o *observed, d decision) v1alpha1.State {
 		return v1alpha1.StateSuspended
 	case d.reason == v1alpha1.ReasonPaused:
 		return v1alpha1.StatePaused
-	case hasRun:
+	case hasStarted && o.active()+o.ended() > 0:
 		return v1alpha1.StateRunning
 	case d.reason == v1alpha1.ReasonInvalidSpec && !hasStarted:
 		return v1alpha1.StateFailed

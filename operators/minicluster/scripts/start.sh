@@ -26,11 +26,11 @@ mc_die() {
 }
 
 # mc_shorten keeps the end of a long message of this container: the kubelet keeps only the first 12 KB divided by the number of the pod's
-# containers, and the line that follows must be among them. The status shows as many bytes (maxDetail).
+# containers, and the line that follows must be among them. The status shows 512 bytes (maxDetail), in which a line break takes two.
 mc_shorten() {
 	mc_log=${TERMINATION_LOG:-/dev/termination-log}
 	(
-		[ "$(wc -c <"$mc_log")" -gt 512 ] && mc_text=$(tail -c 511 "$mc_log") && printf '%s\n' "$mc_text" >|"$mc_log"
+		[ "$(wc -c <"$mc_log")" -gt 400 ] && mc_text=$(tail -c 399 "$mc_log") && printf '%s\n' "$mc_text" >|"$mc_log"
 	) 2>/dev/null
 }
 

@@ -59,6 +59,9 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 			return err
 		}
 		var again <-chan time.Time
+		if ended {
+			delay = listAgain
+		}
 		if s.say(f.unread) {
 			again = time.After(max(delay, time.Duration(s.pause.Load())))
 			delay = min(2*delay, listAgainAtMost)

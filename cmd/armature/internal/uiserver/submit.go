@@ -33,16 +33,24 @@ type submitted struct {
 // submit creates an object, or with dryRun=true has everything checked that its creation would: by the operator's own rules, as
 // "armature lint" does, by the API server with its schema, rules and quotas, and by admission webhooks.
 func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
-	end, err := v.beginSubmission()
+	code, answer, err := s.create(w, r, v)
 	if err != nil {
 		s.refuse(w, r, err)
 		return
 	}
-	defer end()
+	writeJSON(w, code, answer)
+}
+
+// create creates the object of a submission, or has its creation checked, in one of the turns of the viewer.
+func (s *server) create(w http.ResponseWriter, r *http.Request, v *Viewer) (code int, answer any, err error) {
+	end, err := v.beginSubmission()
+	if err != nil {
+		return 0, nil, err
+	}
+	defer end() // before the answer is written: a client that doesn't read it holds no turn
 	doc, err := readDocument(w, r)
 	if err != nil {
-		s.refuse(w, r, err)
-		return
+		return 0, nil, err
 	}
 	obj := doc.Object
 	k, err := s.find(v.cluster.Client.RESTMapper(), obj.GroupVersionKind().GroupKind().String())
@@ -50,18 +58,16 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
 		err = badRequest(fmt.Sprintf("apiVersion of a %s must be %s, got %q", k.Kind, k.GroupVersion(), obj.GetAPIVersion()))
 	}
 	if err != nil {
-		s.refuse(w, r, err)
-		return
+		return 0, nil, err
 	}
-	if fields, err := problems(doc); err != nil || len(fields) > 0 {
-		if err != nil {
-			s.refuse(w, r, err)
-			return
-		}
-		writeJSON(w, http.StatusUnprocessableEntity, failure{
+	fields, err := problems(doc)
+	if err != nil {
+		return 0, nil, err
+	}
+	if len(fields) > 0 {
+		return http.StatusUnprocessableEntity, failure{
 			Error: fmt.Sprintf("%d fields of the %s are invalid", len(fields), k.Kind), Reason: "Invalid", Fields: fields,
-		})
-		return
+		}, nil
 	}
 	if k.namespaced && obj.GetNamespace() == "" {
 		obj.SetNamespace(v.cluster.Namespace)
@@ -70,16 +76,15 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	options := &client.CreateOptions{
 		FieldManager: wellknown.FieldOwner, Raw: &metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict},
 	}
-	code := http.StatusCreated
+	code = http.StatusCreated
 	if r.URL.Query().Get("dryRun") == "true" {
 		options.DryRun, code = []string{metav1.DryRunAll}, http.StatusOK
 	}
 	if err := v.cluster.Client.Create(connect.WithWarnings(r.Context(), warned.add), obj, options); err != nil {
-		s.refuse(w, r, err)
-		return
+		return 0, nil, err
 	}
 	obj.SetManagedFields(nil)
-	writeJSON(w, code, submitted{Object: obj.Object, Warnings: warned.all()})
+	return code, submitted{Object: obj.Object, Warnings: warned.all()}, nil
 }
 
 // An object takes many times its size in memory, most of it while it is read.
@@ -111,7 +116,7 @@ func (v *Viewer) beginSubmission() (end func(), err error) {
 
 // readDocument reads the one object of a submission, once there is a slot.
 func readDocument(w http.ResponseWriter, r *http.Request) (*manifest.Document, error) {
-	var text json.RawMessage // a client that sends slowly holds no slot
+	var text json.RawMessage // a client that sends slowly holds no slot of reading
 	if err := decode(w, r, maxObjectBody, &text); err != nil {
 		return nil, err
 	}
