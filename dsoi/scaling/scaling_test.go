@@ -733,7 +733,8 @@ func TestWhatSomeoneElseScalesLater(t *testing.T) {
 	assert.Empty(t, s.emitted(ReasonScaled))
 }
 
-// The coolDown begins with changes of the controller's own: what someone else scales again and again, and it puts back, holds up no decision.
+// The coolDown begins with changes of the controller's own: what someone else scales again and again, and it puts back, holds up no
+// decision.
 func TestWhatSomeoneElseScalesDelaysNoDecision(t *testing.T) {
 	src := newSource(t, "50")
 	gate := byURL("gate", src.url)

@@ -234,7 +234,7 @@ func TestEachCodeOfTheWorkFailsTheJob(t *testing.T) {
 		for name, change := range map[string][]func(*v1alpha1.MiniCluster){
 			"the command": {plain, running(exit)},
 			"pre":         {plain, pre("echo Flux is broken >>$TERMINATION_LOG; " + exit)},
-			"a long text": {plain, pre("head -c 4000 /dev/zero | tr '\\0' x >>$TERMINATION_LOG; echo >>$TERMINATION_LOG; echo Flux is broken >>$TERMINATION_LOG; " + exit)},
+			"a long text": {plain, pre("{ head -c 4000 /dev/zero | tr '\\0' x; echo; echo Flux is broken; } >>$TERMINATION_LOG; " + exit)},
 		} {
 			t.Run(name+" "+exit, func(t *testing.T) {
 				r := newRig(t, t.TempDir(), makeCluster(2, change...))

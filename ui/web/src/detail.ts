@@ -9,7 +9,6 @@ export interface DetailData {
   row?: Row;
   object?: Record<string, any>;
   yaml?: string;
-  spec?: unknown;
   explain?: Explanation;
   pods: Map<string, Pod>;
   events: Map<string, ClusterEvent>;
@@ -49,7 +48,7 @@ export function watchDetail(kind: string, namespace: string, name: string, node 
         show();
       },
       object: (o) => {
-        next = { ...next, row: o.row, object: o.object, yaml: o.yaml, spec: o.spec };
+        next = { ...next, row: o.row, object: o.object, yaml: o.yaml };
         changed();
       },
       explain: (e) => {

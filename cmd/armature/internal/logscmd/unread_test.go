@@ -45,7 +45,8 @@ func (widgets) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
 // sourceOf returns a Widget with one pod and what the command says on standard error. A list of Parts has the errors of listParts.
 func sourceOf(t *testing.T, listParts func() error) (*source, *bytes.Buffer) {
 	t.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "2", OwnerReferences: []metav1.OwnerReference{{UID: "1"}}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "2"}}
+	pod.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
 		Terminated: &corev1.ContainerStateTerminated{},
 	}}}
@@ -77,10 +78,13 @@ func sourceOf(t *testing.T, listParts func() error) (*source, *bytes.Buffer) {
 
 // A kind that can't be listed for a moment may be an owner of pods. Kinds that there aren't, or that the user may not list, aren't named.
 func TestKindsThatCanNotBeListedAreNamed(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "2026-01-02T03:04:05Z one\n") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "2026-01-02T03:04:05Z one\n")
+	}))
 	t.Cleanup(server.Close)
 	clients, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
 	require.NoError(t, err)
+	const missing = "; logs of pods below such objects may be missing\n"
 	parts := schema.GroupResource{Group: "example.com", Resource: "parts"}
 	for _, c := range []struct {
 		err  error
@@ -90,9 +94,9 @@ func TestKindsThatCanNotBeListedAreNamed(t *testing.T) {
 		{apierrors.NewForbidden(parts, "", nil), ""},
 		{apierrors.NewNotFound(parts, ""), ""},
 		{fmt.Errorf("map: %w", &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: parts.Group, Kind: "Part"}}), ""},
-		{apierrors.NewTooManyRequests("too many", 1), "list Part: too many; logs of pods below such objects may be missing\n"},
-		{apierrors.NewInternalError(errors.New("etcd")), "list Part: Internal error occurred: etcd; logs of pods below such objects may be missing\n"},
-		{context.DeadlineExceeded, "list Part: context deadline exceeded; logs of pods below such objects may be missing\n"},
+		{apierrors.NewTooManyRequests("too many", 1), "list Part: too many" + missing},
+		{apierrors.NewInternalError(errors.New("etcd")), "list Part: Internal error occurred: etcd" + missing},
+		{context.DeadlineExceeded, "list Part: context deadline exceeded" + missing},
 	} {
 		s, errs := sourceOf(t, func() error { return c.err })
 		s.pods = clients.CoreV1().Pods("ns")

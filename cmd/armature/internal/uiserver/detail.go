@@ -158,7 +158,8 @@ type objectView struct {
 	Row    row            `json:"row"`
 	Object map[string]any `json:"object"`
 	YAML   string         `json:"yaml"`
-	Spec   *v1alpha1.Flow `json:"spec,omitempty"`
+
+	spec *v1alpha1.Flow // of the node that is asked for
 }
 
 // maxInline is how many nodes a flow has at most that is sent as a whole, for each change of it. Of a larger one the drawer of the flow
@@ -184,8 +185,8 @@ func (d *detail) setObject(u *unstructured.Unstructured) {
 		text = []byte(err.Error())
 	}
 	shown.YAML = string(text)
-	if shown.Spec != nil {
-		if text, err := yaml.Marshal(shown.Spec); err == nil {
+	if shown.spec != nil {
+		if text, err := yaml.Marshal(shown.spec); err == nil {
 			shown.YAML = string(text)
 		}
 	}
@@ -205,8 +206,8 @@ func (d *detail) addFlow(u *unstructured.Unstructured, shown *objectView) {
 	if d.node == "" {
 		return
 	}
-	shown.Spec = specOf(flow, d.node)
-	if shown.Spec == nil {
+	shown.spec = specOf(flow, d.node)
+	if shown.spec == nil {
 		d.out.end(notFound("node", flow.Name, d.node))
 	}
 }
