@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
@@ -21,8 +20,6 @@ type Viewer struct {
 	rights  *rights
 	end     context.CancelFunc
 
-	submissions *semaphore.Weighted
-
 	mu     sync.Mutex
 	user   string
 	groups []string
@@ -33,7 +30,6 @@ func NewViewer(ctx context.Context, cluster *connect.Cluster) (*Viewer, error) {
 	ctx, end := context.WithCancel(ctx)
 	v := &Viewer{
 		cluster: cluster, hub: newHub(ctx, cluster.Client, idleTimeout), rights: newRights(cluster.Client), end: end,
-		submissions: semaphore.NewWeighted(maxOfViewer),
 	}
 	if cluster.Config != nil {
 		pods, err := kubernetes.NewForConfig(cluster.Config)
