@@ -138,7 +138,6 @@ func TestQueue(t *testing.T) {
 	assert.Contains(t, p.fails("queue", "nosuch"), "not found")
 }
 
-// createQueue makes a queue for one job at a time, of at most 4 pods.
 // tenantSeesHisJobs: a user of one namespace may not read FluxSetups, which are in none.
 func (p *place) tenantSeesHisJobs() {
 	p.T.Helper()
@@ -160,6 +159,7 @@ func (p *place) tenantSeesHisJobs() {
 	assert.Contains(p.T, errs, `cannot list resource "fluxjobs" in API group "api.practice.com" at the cluster scope`)
 }
 
+// createQueue makes a queue for one job at a time, of at most 4 pods.
 func (p *place) createQueue(name string) {
 	p.T.Helper()
 	queue := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.FluxSetupSpec{

@@ -10,8 +10,7 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// relearnAfter is how long it isn't asked again which kinds there are, although one is missing or a group can't be discovered. Some kinds
-// that commands look for are missing in most clusters.
+// relearnAfter is how long it isn't asked again which kinds there are. Some kinds that commands look for are missing in most clusters.
 const relearnAfter = time.Minute
 
 // learner learns the kinds of the cluster again: kinds can be installed while a command runs, and client-go's caches never expire.
@@ -28,16 +27,15 @@ func learning(known discovery.CachedDiscoveryInterface, mapper meta.RESTMapper) 
 	return learningDiscovery{known, l}, learningMapper{mapper, l}
 }
 
-// again forgets the kinds, unless it has done so a moment ago.
-func (l *learner) again() bool {
+// again forgets the kinds unless it has done so a moment ago, and reports whether they were forgotten since a time.
+func (l *learner) again(since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if time.Since(l.at) < relearnAfter {
-		return false
+	if now := time.Now(); now.Sub(l.at) >= relearnAfter {
+		l.at = now
+		l.forget()
 	}
-	l.at = time.Now()
-	l.forget()
-	return true
+	return l.at.After(since)
 }
 
 type learningMapper struct {
@@ -47,8 +45,9 @@ type learningMapper struct {
 
 // RESTMapping returns the resource of a kind. The client asks for nothing else.
 func (m learningMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	asked := time.Now()
 	mapping, err := m.RESTMapper.RESTMapping(gk, versions...)
-	if meta.IsNoMatchError(err) && m.again() {
+	if meta.IsNoMatchError(err) && m.again(asked) {
 		return m.RESTMapper.RESTMapping(gk, versions...)
 	}
 	return mapping, err
@@ -61,9 +60,14 @@ type learningDiscovery struct {
 
 // ServerPreferredResources returns the kinds of the cluster.
 func (d learningDiscovery) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
-	lists, err := d.CachedDiscoveryInterface.ServerPreferredResources()
-	if discovery.IsGroupDiscoveryFailedError(err) && d.again() {
-		return d.CachedDiscoveryInterface.ServerPreferredResources()
-	}
-	return lists, err
+	d.again(time.Now())
+	return d.CachedDiscoveryInterface.ServerPreferredResources()
+}
+
+// Invalidate forgets the kinds, those of the mapper too.
+func (d learningDiscovery) Invalidate() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.at = time.Now()
+	d.forget()
 }

@@ -114,6 +114,15 @@ func TestKindsAreLearntAgain(t *testing.T) {
 			later()
 			assert.Zero(t, failedGroups())
 			require.NoError(t, find("c.com"))
+
+			kinds.has("", "a.com", "d.com")
+			later()
+			lists, err := c.Discovery.ServerPreferredResources()
+			require.NoError(t, err)
+			assert.Len(t, lists, 2, "a group that is new since then, although nothing missed it")
+			kinds.has("", "a.com", "e.com")
+			c.Discovery.(discovery.CachedDiscoveryInterface).Invalidate()
+			require.NoError(t, find("e.com"), "the mapper asks anew, too")
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -60,8 +61,8 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *outpu
 	return write(out, format, all, time.Now())
 }
 
-// read returns the queues, or the one that was asked for, and prints what the user may not read of them. A user who may not read
-// FluxSetups, which are cluster-scoped, gets the queues that jobs wait in.
+// read returns the queues, or the one that was asked for, and prints what the user may not read of them. A user who may not list
+// FluxSetups, which are cluster-scoped, gets the queues that jobs wait in, and of those what he may read.
 func read(ctx context.Context, cluster *connect.Cluster, args []string, errs io.Writer) ([]Queue, error) {
 	setups, err := readSetups(ctx, cluster, args)
 	forbidden := apierrors.IsForbidden(err)
@@ -79,7 +80,24 @@ func read(ctx context.Context, cluster *connect.Cluster, args []string, errs io.
 		return nil, err
 	}
 	fmt.Fprintln(errs, "not shown: quota, usage and admitted jobs:", err)
-	return newHidden(jobs, args), nil
+	readable, names := []v1alpha1.FluxSetup(nil), args
+	if len(args) == 0 {
+		readable, names = readEach(ctx, cluster, slices.Sorted(maps.Keys(waitingIn(jobs))))
+	}
+	return append(newQueues(readable, jobs, false), newHidden(jobs, names)...), nil
+}
+
+// readEach returns the FluxSetups that the user may read by their names, and the names of the others.
+func readEach(ctx context.Context, cluster *connect.Cluster, names []string) (setups []v1alpha1.FluxSetup, hidden []string) {
+	for _, name := range names {
+		var setup v1alpha1.FluxSetup
+		if err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, &setup); err != nil {
+			hidden = append(hidden, name)
+			continue
+		}
+		setups = append(setups, setup)
+	}
+	return setups, hidden
 }
 
 // readSetups returns all FluxSetups, or the one that was asked for.

@@ -2,7 +2,6 @@ package queuecmd
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -84,13 +83,9 @@ func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing
 	return all
 }
 
-// newHidden returns the queues that FluxJobs wait in, or the one that was asked for, of which nothing else may be read.
+// newHidden returns queues that may not be read, with the FluxJobs that wait in them.
 func newHidden(jobs []v1alpha1.FluxJob, names []string) []Queue {
-	waiting := waitingIn(jobs)
-	if len(names) == 0 {
-		names = slices.Sorted(maps.Keys(waiting))
-	}
-	all := []Queue{}
+	waiting, all := waitingIn(jobs), []Queue{}
 	for _, name := range names {
 		all = append(all, Queue{Name: name, Hidden: true, Waiting: newWaiting(nil, nil, waiting[name])})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,8 +24,8 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
-// tenant returns a cluster with the queues q and other, of which the user may read the FluxJobs of one namespace only.
-func tenant(t *testing.T, namespace string) *connect.Cluster {
+// tenant returns a cluster with the queues q and other, of which the user may read the FluxJobs of one namespace only, and some by name.
+func tenant(t *testing.T, namespace string, readable ...string) *connect.Cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
@@ -38,7 +39,10 @@ func tenant(t *testing.T, namespace string) *connect.Cluster {
 			errors.New("User \"alice\" cannot read it "+scope))
 	}
 	return &connect.Cluster{Namespace: namespace, Client: interceptor.NewClient(c, interceptor.Funcs{
-		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+			if slices.Contains(readable, key.Name) {
+				return c.Get(ctx, key, obj, opts...)
+			}
 			return forbidden("fluxsetups", "at the cluster scope")
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
@@ -72,7 +76,12 @@ not shown: quota, usage and admitted jobs: fluxsetups.api.practice.com .*cannot 
 	}
 
 	var errs bytes.Buffer
-	_, err := read(t.Context(), tenant(t, "foreign"), nil, &errs)
+	all, err := read(t.Context(), tenant(t, "team", "q"), nil, &errs)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	assert.False(t, all[0].Hidden, "a role with resourceNames permits get, and not list")
+
+	_, err = read(t.Context(), tenant(t, "foreign"), nil, &errs)
 	require.ErrorContains(t, err, `cannot read it at the cluster scope`, "nothing is left to show")
 	assert.Contains(t, errs.String(), "not shown: jobs of namespace foreign: ")
 	_, err = read(t.Context(), tenant(t, "foreign"), []string{"q"}, &errs)

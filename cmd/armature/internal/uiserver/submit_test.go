@@ -85,7 +85,7 @@ func TestABodyIsBounded(t *testing.T) {
 	}
 }
 
-// A user has a part of the submissions only, whatever the number of his tokens. A viewer whose user isn't known counts as one.
+// A user has a part of the submissions only, whatever the number of his tokens and ServiceAccounts. A viewer whose user isn't known counts as one.
 func TestSubmissionsAreLimited(t *testing.T) {
 	var ends []func()
 	begin := func(v *Viewer) error {
@@ -95,7 +95,8 @@ func TestSubmissionsAreLimited(t *testing.T) {
 		}
 		return err
 	}
-	alice, again, unknown, other := &Viewer{user: "alice"}, &Viewer{user: "alice"}, &Viewer{}, &Viewer{}
+	alice, again := &Viewer{user: "system:serviceaccount:a:alice"}, &Viewer{user: "system:serviceaccount:a:again"}
+	unknown, other := &Viewer{}, &Viewer{}
 	for range maxOfUser / 2 {
 		require.NoError(t, begin(alice))
 		require.NoError(t, begin(again))

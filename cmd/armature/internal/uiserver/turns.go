@@ -34,7 +34,7 @@ type turns struct {
 
 // begin takes a turn, or refuses it beside too many others.
 func (t *turns) begin(v *Viewer, most, ofUser int, what string) (end func(), err error) {
-	user := v.turnsOf()
+	user := v.account()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var text string
@@ -58,15 +58,6 @@ func (t *turns) end(user any) {
 	if t.of[user]--; t.of[user] == 0 {
 		delete(t.of, user)
 	}
-}
-
-// turnsOf returns whose turns a viewer takes: those of his user, because a user can have many tokens. If the API server hasn't said who
-// that is, they are the viewer's own.
-func (v *Viewer) turnsOf() any {
-	if user, _ := v.identity(); user != "" {
-		return user
-	}
-	return v
 }
 
 func (v *Viewer) beginSubmission() (end func(), err error) {

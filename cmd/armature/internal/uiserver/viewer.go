@@ -7,6 +7,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
@@ -67,4 +68,17 @@ func (v *Viewer) identity() (user string, groups []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.user, v.groups
+}
+
+// account returns to whom limits apply: the user, because a user can have many tokens; all ServiceAccounts of a namespace together,
+// because its users can make them; the viewer himself if the API server hasn't said who he is.
+func (v *Viewer) account() any {
+	user, _ := v.identity()
+	if user == "" {
+		return v
+	}
+	if namespace, _, err := serviceaccount.SplitUsername(user); err == nil {
+		return serviceaccount.ServiceAccountUsernamePrefix + namespace
+	}
+	return user
 }
