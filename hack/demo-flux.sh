@@ -25,7 +25,7 @@ fail() {
 }
 
 step "A Kubernetes cluster with three nodes, in one binary (bin/devcluster up)"
-bin/devcluster up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3
+bin/devcluster up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3 --timeout 8m
 
 step "Armature's kinds and operators (kubectl apply --server-side -f config/crd; bin/armature manager)"
 apply_crds config/crd >/dev/null
@@ -42,18 +42,18 @@ step "A queue for two MiniClusters at a time, and three jobs (kubectl apply -f $
 kubectl apply -f "$example"
 
 step "The third waits (kubectl get fluxjobs)"
-kubectl wait --for=jsonpath='{.status.position}'=1 --timeout=60s fluxjob/third >/dev/null || fail "the third job is not in line"
+kubectl wait --for=jsonpath='{.status.position}'=1 --timeout=10m fluxjob/third >/dev/null || fail "the third job is not in line"
 kubectl get fluxjobs
 kubectl get fluxjob/third -o jsonpath='{range .status.conditions[?(@.type=="JobWaitingForResources")]}{.reason}: {.message}{"\n"}{end}'
 kubectl get fluxsetup/two-at-a-time
 
 step "When one of the others has ended, it runs"
-kubectl wait --for=condition=JobRunning --timeout=120s fluxjob/third >/dev/null || fail "the third job does not run"
+kubectl wait --for=condition=JobRunning --timeout=10m fluxjob/third >/dev/null || fail "the third job does not run"
 kubectl get fluxjobs
 kubectl get pods -o custom-columns=POD:.metadata.name,NODE:.spec.nodeName,PHASE:.status.phase
 
 step "All have succeeded (kubectl wait --for=condition=Succeeded fluxjobs --all)"
-kubectl wait --for=condition=Succeeded --timeout=120s fluxjobs --all >/dev/null || fail "not all jobs succeeded"
+kubectl wait --for=condition=Succeeded --timeout=10m fluxjobs --all >/dev/null || fail "not all jobs succeeded"
 kubectl get fluxjobs
 kubectl get fluxsetup/two-at-a-time
 

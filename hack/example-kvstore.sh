@@ -21,12 +21,15 @@ export PATH="$PWD/bin:$PATH" KUBECONFIG="$dir/cluster/kubeconfig" # the nodes fi
 step() { printf '\n==> %s\n' "$*"; }
 kubectl() { devcluster kubectl --kubeconfig "$KUBECONFIG" "$@"; }
 fail() { echo "$*; the store, and the end of the operator's log:" >&2; kubectl get kvstore/demo -o yaml >&2; tail -n 20 "$dir/operator.log" >&2; exit 1; }
-ready() { kubectl wait --for=condition=Ready --timeout="${1:-120s}" kvstore/demo >/dev/null || fail "the store did not become ready"; }
-# until tries a command for a minute or two.
-until_true() { local what=$1; shift; for _ in $(seq 600); do if "$@" >/dev/null 2>&1; then return; fi; sleep 0.2; done; fail "$what"; }
+ready() { kubectl wait --for=condition=Ready --timeout=10m kvstore/demo >/dev/null || fail "the store did not become ready"; }
+# until_true tries a command for ten minutes.
+until_true() {
+  local what=$1 end=$((SECONDS + 600)); shift
+  until "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || fail "$what"; sleep 0.2; done
+}
 is() { [ "$(kubectl get "$1" -o "jsonpath={$2}")" = "$3" ]; }
 # load starts to read all the time, as many at a time as is said; unload ends that, and says how many reads were lost.
-load() { kvstore load default demo "$1" 10m >"$dir/load" 2>&1 & load=$!; }
+load() { kvstore load default demo "$1" 2h >"$dir/load" 2>&1 & load=$!; }
 unload() {
   kill "$load" && wait "$load" 2>/dev/null || true
   load=
@@ -42,7 +45,7 @@ told() {
 spec() { kubectl patch kvstore/demo --type=json -p "$1"; }
 
 step "A Kubernetes cluster with two nodes, in one binary (bin/devcluster up)"
-devcluster up --detach --dir "$dir/cluster" --nodes 2
+devcluster up --detach --dir "$dir/cluster" --nodes 2 --timeout 8m
 
 step "The kinds KVStore and KVStoreScaling, a storage class, and volumes (kubectl apply -f examples/kvstore/config ...)"
 apply_crds examples/kvstore/config

@@ -21,6 +21,9 @@ step() { printf '\n==> %s\n' "$*"; }
 kubectl() { devcluster kubectl --kubeconfig "$KUBECONFIG" "$@"; }
 fail() { echo "$*; the end of the operator's log:" >&2; tail -n 20 "$dir/operator.log" >&2; exit 1; }
 
+# until_true tries a command for ten minutes.
+until_true() { local end=$((SECONDS + 600)); until "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || return 1; sleep 0.1; done; }
+
 # ask prints what each server answers.
 ask() {
   local ip
@@ -28,9 +31,10 @@ ask() {
     (exec 3<>"/dev/tcp/$ip/8080" && printf 'GET / HTTP/1.0\r\n\r\n' >&3 && tail -n 1 <&3) || true
   done
 }
+greets() { ask | grep -q "^$1"; }
 
 step "A Kubernetes cluster with one node, in one binary (bin/devcluster up)"
-devcluster up --detach --dir "$dir/cluster" --nodes 1
+devcluster up --detach --dir "$dir/cluster" --nodes 1 --timeout 8m
 
 step "The kind WebApp (kubectl apply --server-side -f examples/webapp/config)"
 apply_crds examples/webapp/config
@@ -45,25 +49,24 @@ step "An app (kubectl apply -f examples/webapp/sample.yaml)"
 budget=poddisruptionbudget/hello
 [ "$(uname)" != Darwin ] || budget=
 if [ -z "$budget" ]; then sed 's/replicas: 2/replicas: 1/' examples/webapp/sample.yaml; else cat examples/webapp/sample.yaml; fi | kubectl apply -f -
-kubectl wait --for=condition=Ready --timeout=60s webapp/hello || fail "the app did not become ready"
+kubectl wait --for=condition=Ready --timeout=10m webapp/hello || fail "the app did not become ready"
 kubectl get webapp/hello configmap/hello deployment/hello service/hello $budget
 ask
 
 step "Another greeting (kubectl patch webapp/hello ... greeting: Ahoy)"
 kubectl patch webapp/hello --type=merge -p '{"spec":{"greeting":"Ahoy"}}'
-for _ in $(seq 100); do if ask | grep -q ^Ahoy; then break; fi; sleep 0.1; done
+until_true greets Ahoy || fail "the greeting did not change"
 ask
-ask | grep -q ^Ahoy || fail "the greeting did not change"
 
 step "A child deleted by hand comes back (kubectl delete service/hello)"
 kubectl delete service/hello
-for _ in $(seq 100); do if kubectl get service/hello >/dev/null 2>&1; then break; fi; sleep 0.1; done
-kubectl get service/hello || fail "the service did not come back"
+until_true kubectl get service/hello || fail "the service did not come back"
+kubectl get service/hello
 
 step "One server needs no disruption budget: it is pruned (kubectl patch webapp/hello ... replicas: 1)"
 kubectl patch webapp/hello --type=merge -p '{"spec":{"replicas":1}}'
-[ -z "$budget" ] || kubectl wait --for=delete --timeout=30s $budget
-kubectl wait --for=condition=Ready --timeout=60s webapp/hello || fail "the app did not become ready"
+[ -z "$budget" ] || kubectl wait --for=delete --timeout=10m $budget
+kubectl wait --for=condition=Ready --timeout=10m webapp/hello || fail "the app did not become ready"
 
 step "What the operator told (kubectl get events)"
 kubectl get events --field-selector=involvedObject.kind=WebApp \

@@ -25,7 +25,7 @@ record() { name=$1 rows=$2; shift 2; "$dir/record" -output "docs/recording-$name
 project='armature new backup --kind Backup --group example.com && cd backup && make test'
 "$dir/record" -output docs/recording-new.svg -title "$project" -columns 130 -rows 28 -- bash -c "cd '$dir' && $project"
 
-"$devcluster" up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3
+"$devcluster" up --detach --dir "$dir/cluster" --node-names minikube,node-2,node-3 --timeout 8m
 apply_crds config/crd >/dev/null
 bin/armature manager --metrics-bind-address=0 --health-probe-bind-address=0 >"$dir/manager.log" 2>&1 &
 manager=$!

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -125,6 +126,7 @@ func TestQueue(t *testing.T) {
 	assert.Contains(t, p.succeeds("queue"), "FluxSetup/nosuch-"+p.Namespace+"  doesn't exist  0 admitted, 1 waiting\n")
 	assert.Contains(t, p.succeeds("queue", p.Namespace, "-o", "wide"), "cpu=10k")
 	assert.Equal(t, "fluxsetup.api.practice.com/"+p.Namespace+"\n", p.succeeds("queue", p.Namespace, "-o", "name"))
+	p.tenantSeesHisJobs()
 	var queues []struct {
 		Name    string
 		Waiting []struct{ Name, Reason string }
@@ -134,6 +136,27 @@ func TestQueue(t *testing.T) {
 	require.Len(t, queues[0].Waiting, 2)
 	assert.Equal(t, "two", queues[0].Waiting[0].Name)
 	assert.Contains(t, p.fails("queue", "nosuch"), "not found")
+}
+
+// tenantSeesHisJobs: a user of one namespace may not read FluxSetups, which are in none.
+func (p *place) tenantSeesHisJobs() {
+	p.T.Helper()
+	p.create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "tenant"}, Subjects: []rbacv1.Subject{
+		{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "tenant"},
+	}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "tenant"}})
+	p.create(&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "tenant"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"fluxjobs"}, Verbs: []string{"list"}},
+	}})
+	var out, errs string
+	p.Eventually("the role is in force", func() bool {
+		var code int
+		out, errs, code = p.armature("queue", "--as=tenant")
+		return code == 0
+	})
+	assert.Contains(p.T, out, "FluxSetup/"+p.Namespace+"  may not be read  2 waiting\n")
+	assert.Regexp(p.T, `\n  1 +`+p.Namespace+`/two +[\dms]+ +WaitingForQuota: `, out)
+	assert.Contains(p.T, errs, `cannot list resource "fluxsetups" in API group "api.practice.com" at the cluster scope`)
+	assert.Contains(p.T, errs, `cannot list resource "fluxjobs" in API group "api.practice.com" at the cluster scope`)
 }
 
 // createQueue makes a queue for one job at a time, of at most 4 pods.

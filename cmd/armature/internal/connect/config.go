@@ -25,7 +25,7 @@ func ForConfig(config *rest.Config) (*Cluster, error) {
 		return nil, err
 	}
 	cached := memory.NewMemCacheClient(known)
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(cached)
+	kinds, mapper := learning(cached, restmapper.NewDeferredDiscoveryRESTMapper(cached))
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		return nil, err
@@ -34,5 +34,5 @@ func ForConfig(config *rest.Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{Config: config, Client: c, Discovery: cached}, nil
+	return &Cluster{Config: config, Client: c, Discovery: kinds}, nil
 }

@@ -34,7 +34,7 @@ type Cluster struct {
 	Config *rest.Config
 	// Client reads and watches objects of any kind, the kinds of Kubernetes and Armature also by their Go types.
 	Client client.WithWatch
-	// Discovery says which kinds there are.
+	// Discovery says which kinds there are. It can be a [discovery.CachedDiscoveryInterface].
 	Discovery discovery.DiscoveryInterface
 	// Namespace is the one that was asked for, or that of the kubeconfig.
 	Namespace string
@@ -54,10 +54,11 @@ func Open(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	mapper, err := flags.ToRESTMapper()
+	ofFlags, err := flags.ToRESTMapper()
 	if err != nil {
 		return nil, err
 	}
+	kinds, mapper := learning(known, ofFlags)
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func Open(flags *genericclioptions.ConfigFlags) (*Cluster, error) {
 		return nil, err
 	}
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
-	return &Cluster{Config: config, Client: c, Discovery: known, Namespace: namespace, flags: flags}, err
+	return &Cluster{Config: config, Client: c, Discovery: kinds, Namespace: namespace, flags: flags}, err
 }
 
 // Find returns the one object that "KIND/NAME" or "KIND NAME" names. Kinds go by all names that kubectl knows.

@@ -79,10 +79,10 @@ func run(
 	return nil
 }
 
-// Explanation is the finding about an object, and what the user may not read of the object's environment.
+// Explanation is the finding about an object, and what could not be read of the object's environment.
 type Explanation struct {
 	Finding diagnose.Finding
-	// Unread are the objects that the user may not read, each with the API server's message.
+	// Unread are the kinds that could not be discovered or listed, and the objects that could not be read, each with the API server's message.
 	Unread []error
 	// Unsure is true if there is no problem in what could be read, but may be one in the rest. The message of the finding says so.
 	Unsure bool

@@ -47,6 +47,17 @@ func canHaveProblem(kind schema.GroupKind) bool {
 	return isOwner || kind == core("PersistentVolumeClaim") || !isOfKubernetes(kind)
 }
 
+// groupCanHaveProblem reports whether a kind of a group may be one that can: the other groups of Kubernetes, such as that of metrics, have
+// none.
+func groupCanHaveProblem(group string) bool {
+	for kind := range below {
+		if kind.Group == group {
+			return true
+		}
+	}
+	return !isOfKubernetes(schema.GroupKind{Group: group})
+}
+
 // isGang reports whether a ReplicaJob asks for gang scheduling, without which it has no PodGroup.
 func isGang(m *Member) bool {
 	_, found, err := unstructured.NestedFieldNoCopy(m.Object, "spec", "runPolicy", "schedulingPolicy")

@@ -1,9 +1,12 @@
 package family
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -12,13 +15,15 @@ import (
 // many is from how many kinds on each is asked for metadata first.
 const many = 10
 
-// everyKind returns the kinds that the cluster can list where the family is, but for events and Endpoints, which
-// no one owns. What a broken aggregated API has is left out.
+// everyKind returns the kinds that the cluster can list where the family is, but for events and Endpoints, which no one owns. Groups that
+// can't be discovered, such as those of a broken aggregated API, are left out and recorded as unread.
 func (g *gathering) everyKind() ([]schema.GroupVersionKind, error) {
 	lists, err := g.source.Discovery.ServerPreferredResources()
-	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
+	failed, isPartial := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if err != nil && !isPartial {
 		return nil, fmt.Errorf("ask the cluster for its kinds: %w", err)
 	}
+	g.noteGroups(failed)
 	var kinds []schema.GroupVersionKind
 	for _, list := range lists {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
@@ -32,6 +37,16 @@ func (g *gathering) everyKind() ([]schema.GroupVersionKind, error) {
 		}
 	}
 	return kinds, nil
+}
+
+// noteGroups records the groups that can't be discovered and whose kinds can have a problem.
+func (g *gathering) noteGroups(failed map[schema.GroupVersion]error) {
+	byName := func(a, b schema.GroupVersion) int { return cmp.Compare(a.String(), b.String()) }
+	for _, gv := range slices.SortedFunc(maps.Keys(failed), byName) {
+		if !apierrors.IsNotFound(failed[gv]) && (g.source.Stateless || groupCanHaveProblem(gv.Group)) {
+			g.unread = append(g.unread, fmt.Errorf("discover the kinds of %s: %w", gv, failed[gv]))
+		}
+	}
 }
 
 func canOwn(r metav1.APIResource) bool {

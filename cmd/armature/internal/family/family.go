@@ -27,8 +27,8 @@ type Member struct {
 // Family is an object and all that belongs to it.
 type Family struct {
 	Root *Member
-	// Unread are the kinds that could not be listed, each with the reason. In most cases, the user may not list them. Other errors may pass;
-	// until then they hide children.
+	// Unread are the kinds that could not be listed, and the groups whose kinds could not be discovered, each with the reason. In most cases,
+	// the user may not list them. Other errors may pass; until then they hide children.
 	Unread []error
 }
 
@@ -72,8 +72,9 @@ func (s Source) Gather(ctx context.Context, root *unstructured.Unstructured) (Fa
 
 // gathering is a family as far as it is known.
 type gathering struct {
-	source    Source
-	namespace string
+	source       Source
+	namespace    string
+	hasEveryKind bool // all kinds that the cluster can list are listed, or about to be
 
 	mu      sync.Mutex
 	listed  map[schema.GroupKind]bool
@@ -100,6 +101,10 @@ func (g *gathering) listFor(ctx context.Context, members []*Member) error {
 		asked[kind] = kind != ours("ReplicaJob") // each has a gang or not
 		owned, known := kindsBelow(kind)
 		if !known {
+			if g.hasEveryKind {
+				continue
+			}
+			g.hasEveryKind = true
 			all, err := g.everyKind()
 			if err != nil {
 				return err
@@ -159,7 +164,7 @@ func (g *gathering) note(kind schema.GroupVersionKind, err error) error {
 	if err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err) || apierrors.IsMethodNotSupported(err) {
 		return nil
 	}
-	err = fmt.Errorf("list %s: %w", kind.Kind, err)
+	err = fmt.Errorf("list %s: %w", kind.GroupKind(), err)
 	if !apierrors.IsForbidden(err) {
 		return err
 	}

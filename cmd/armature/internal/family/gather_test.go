@@ -117,12 +117,16 @@ func TestPodGroupsOfAGangOnly(t *testing.T) {
 // discovered are the kinds of a cluster.
 type discovered struct {
 	discovery.ServerResourcesInterface
-	asked atomic.Int32
-	lists []*metav1.APIResourceList
+	asked  atomic.Int32
+	lists  []*metav1.APIResourceList
+	failed map[schema.GroupVersion]error
 }
 
 func (d *discovered) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
 	d.asked.Add(1)
+	if len(d.failed) > 0 {
+		return d.lists, &discovery.ErrGroupDiscoveryFailed{Groups: d.failed}
+	}
 	return d.lists, nil
 }
 
@@ -198,7 +202,7 @@ func TestABrokenKindHidesNoOther(t *testing.T) {
 	require.Len(t, found.Root.Owned, 1)
 	assert.Equal(t, "orders-0", found.Root.Owned[0].GetName())
 	require.Len(t, found.Unread, 1)
-	assert.ErrorContains(t, found.Unread[0], "list Broken: ")
+	assert.ErrorContains(t, found.Unread[0], "list Broken.example.com: ")
 
 	root, source = storeOf(func(client.ObjectList) error { return broken })
 	_, err = source.Gather(t.Context(), root)
@@ -214,6 +218,38 @@ func TestABrokenKindHidesNoOther(t *testing.T) {
 	})
 	_, err = source.Gather(ctx, root)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestAGroupThatCanNotBeDiscovered: its kinds may be owners. Those of Kubernetes of which none has a family, such as metrics, aren't.
+func TestAGroupThatCanNotBeDiscovered(t *testing.T) {
+	root, source := storeOf(func(client.ObjectList) error { return nil })
+	kinds := source.Discovery.(*discovered)
+	stale := errors.New("stale GroupVersion discovery")
+	kinds.failed = map[schema.GroupVersion]error{
+		{Group: "parts.com", Version: "v2"}:            stale,
+		{Group: "parts.com", Version: "v1"}:            stale,
+		{Group: "batch", Version: "v1"}:                stale,
+		{Group: "metrics.k8s.io", Version: "v1beta1"}:  stale,
+		{Group: "scheduling.k8s.io", Version: "v1"}:    stale,
+		{Group: "gone.com", Version: "v1"}:             apierrors.NewNotFound(schema.GroupResource{}, ""),
+		{Group: "custom.metrics.k8s.io", Version: "1"}: stale,
+	}
+	found, err := source.Gather(t.Context(), root)
+	require.NoError(t, err)
+	assert.Len(t, found.Root.Owned, 1)
+	var texts []string
+	for _, err := range found.Unread {
+		texts = append(texts, err.Error())
+	}
+	assert.Equal(t, []string{
+		"discover the kinds of batch/v1: " + stale.Error(), "discover the kinds of parts.com/v1: " + stale.Error(),
+		"discover the kinds of parts.com/v2: " + stale.Error(),
+	}, texts)
+
+	source.Stateless = true
+	found, err = source.Gather(t.Context(), root)
+	require.NoError(t, err)
+	assert.Len(t, found.Unread, 6, "a tree shows all")
 }
 
 // TestAViewersRights: the roles view and edit of Kubernetes let no one list Leases, Roles and PodTemplates, in which no problem can be.

@@ -115,7 +115,7 @@ func tooMany(n int, are string, most int, parts string) error {
 func (f found) nothing(root *unstructured.Unstructured, part, container string) error {
 	name := strings.ToLower(root.GetKind()) + "/" + root.GetName()
 	switch {
-	case len(f.unread) > 0:
+	case f.pods == 0 && len(f.unread) > 0:
 		return fmt.Errorf("no pods of %s can be found: %w", name, errors.Join(f.unread...))
 	case len(f.otherContainers) > 0:
 		return fmt.Errorf("no container of %s is called %q; there are %s", name, container, strings.Join(f.otherContainers, ", "))

@@ -32,7 +32,7 @@ type source struct {
 	root    *unstructured.Unstructured
 	errs    io.Writer
 	pause   atomic.Int64 // between two searches for its pods, in ns
-	said    []string     // the kinds that say has named
+	said    []string     // the kinds and groups that say has named
 }
 
 // runOf is one start of a container.
@@ -72,16 +72,16 @@ func (s *source) find(ctx context.Context) (found, error) {
 	return f, nil
 }
 
-// say names each kind that the user may list and whose list failed: its objects and their pods are missing. It names a kind once, and
-// reports whether a list may succeed later.
+// say names each kind that the user may list and whose list failed, and each group that can't be discovered: their objects and the pods of
+// these are missing. It names each once, and reports whether a request may succeed later.
 func (s *source) say(unread []error) (failed bool) {
 	for _, err := range unread {
 		if apierrors.IsForbidden(err) {
 			continue
 		}
 		failed = failed || !connect.IsRefusal(err)
-		if list, _, _ := strings.Cut(err.Error(), ": "); !slices.Contains(s.said, list) {
-			s.said = append(s.said, list)
+		if request, _, _ := strings.Cut(err.Error(), ": "); !slices.Contains(s.said, request) {
+			s.said = append(s.said, request)
 			fmt.Fprintf(s.errs, "%v; logs of pods below such objects may be missing\n", err)
 		}
 	}

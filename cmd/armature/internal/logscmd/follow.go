@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
@@ -74,6 +75,9 @@ func (s *source) followAll(ctx context.Context, p *printer) error {
 		isLast = ended // of an object that has ended, what failed is listed once more
 		select {
 		case <-again:
+			if kinds, ok := s.cluster.Discovery.(discovery.CachedDiscoveryInterface); ok {
+				kinds.Invalidate() // a group that couldn't be discovered may be available now
+			}
 		case root, ok := <-changes:
 			if ok {
 				s.root = root

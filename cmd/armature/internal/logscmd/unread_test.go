@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,20 +31,35 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 )
 
-// widgets is the discovery of a cluster in which an operator that Armature doesn't know may create Parts, and those pods.
-type widgets struct{ discovery.DiscoveryInterface }
+// widgets is the discovery of a cluster in which an operator that Armature doesn't know may create Parts, and those pods. The group other.com
+// can't be discovered while it is unavailable.
+type widgets struct {
+	discovery.DiscoveryInterface
+	unavailable, isStale bool // isStale until it is asked again
+}
 
-func (widgets) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
+func (w *widgets) Fresh() bool { return true }
+
+func (w *widgets) Invalidate() { w.isStale = w.unavailable }
+
+func (w *widgets) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
 	listed := func(kind string) []metav1.APIResource {
 		return []metav1.APIResource{{Kind: kind, Namespaced: true, Verbs: []string{"get", "list"}}}
 	}
-	return []*metav1.APIResourceList{
+	lists := []*metav1.APIResourceList{
 		{GroupVersion: "v1", APIResources: listed("Pod")}, {GroupVersion: "example.com/v1", APIResources: listed("Part")},
-	}, nil
+	}
+	if w.isStale {
+		return lists, &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{
+			{Group: "other.com", Version: "v1"}: errors.New("stale GroupVersion discovery"),
+		}}
+	}
+	return append(lists, &metav1.APIResourceList{GroupVersion: "other.com/v1", APIResources: listed("Part")}), nil
 }
 
-// sourceOf returns a Widget with one pod and what the command says on standard error. A list of Parts has the errors of listParts.
-func sourceOf(t *testing.T, listParts func() error) (*source, *bytes.Buffer) {
+// sourceOf returns a Widget with one pod and what the command says on standard error. A list of Parts has the errors of listParts, and one
+// of the Parts of the group other.com those of listOthers.
+func sourceOf(t *testing.T, listParts, listOthers func() error) (*source, *bytes.Buffer) {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "2"}}
 	pod.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}
@@ -57,8 +73,11 @@ func sourceOf(t *testing.T, listParts func() error) (*source, *bytes.Buffer) {
 	root.SetUID("1")
 	c := interceptor.NewClient(fake.NewClientBuilder().WithObjects(pod).Build(), interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			if list.GetObjectKind().GroupVersionKind().Kind == "PartList" {
-				return listParts()
+			if gvk := list.GetObjectKind().GroupVersionKind(); gvk.Kind == "PartList" {
+				if gvk.Group == "example.com" {
+					return listParts()
+				}
+				return listOthers()
 			}
 			return c.List(ctx, list, opts...)
 		},
@@ -72,7 +91,7 @@ func sourceOf(t *testing.T, listParts func() error) (*source, *bytes.Buffer) {
 	})
 	var errs bytes.Buffer
 	return &source{
-		options: options{most: 1, tail: -1}, cluster: &connect.Cluster{Client: c, Discovery: widgets{}}, root: root, errs: &errs,
+		options: options{most: 1, tail: -1}, cluster: &connect.Cluster{Client: c, Discovery: &widgets{}}, root: root, errs: &errs,
 	}, &errs
 }
 
@@ -94,11 +113,11 @@ func TestKindsThatCanNotBeListedAreNamed(t *testing.T) {
 		{apierrors.NewForbidden(parts, "", nil), ""},
 		{apierrors.NewNotFound(parts, ""), ""},
 		{fmt.Errorf("map: %w", &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: parts.Group, Kind: "Part"}}), ""},
-		{apierrors.NewTooManyRequests("too many", 1), "list Part: too many" + missing},
-		{apierrors.NewInternalError(errors.New("etcd")), "list Part: Internal error occurred: etcd" + missing},
-		{context.DeadlineExceeded, "list Part: context deadline exceeded" + missing},
+		{apierrors.NewTooManyRequests("too many", 1), "list Part.example.com: too many" + missing},
+		{apierrors.NewInternalError(errors.New("etcd")), "list Part.example.com: Internal error occurred: etcd" + missing},
+		{context.DeadlineExceeded, "list Part.example.com: context deadline exceeded" + missing},
 	} {
-		s, errs := sourceOf(t, func() error { return c.err })
+		s, errs := sourceOf(t, func() error { return c.err }, func() error { return nil })
 		s.pods = clients.CoreV1().Pods("ns")
 		var out bytes.Buffer
 		require.NoError(t, s.printStarted(t.Context(), &printer{out: &out}))
@@ -117,9 +136,28 @@ func TestFollowListsAgain(t *testing.T) {
 				cancel(assert.AnError)
 			}
 			return fmt.Errorf("read tcp port %d: %w", lists, context.DeadlineExceeded)
-		})
+		}, func() error { return apierrors.NewTooManyRequests("too many", 1) })
 		s.part = "none"
 		require.ErrorIs(t, s.followAll(ctx, &printer{}), assert.AnError)
-		assert.Equal(t, 1, strings.Count(errs.String(), "\n"), "a kind is named once: %s", errs)
+		assert.Contains(t, errs.String(), "list Part.example.com: read tcp port 1: ")
+		assert.Contains(t, errs.String(), "list Part.other.com: too many;")
+		assert.Equal(t, 2, strings.Count(errs.String(), "\n"), "a kind is named once: %s", errs)
+	})
+}
+
+// A group whose kinds aren't known may have owners of pods. With --follow they are found when it is available again.
+func TestAGroupThatCanNotBeDiscoveredIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		s, errs := sourceOf(t, func() error { return nil }, func() error {
+			cancel(assert.AnError)
+			return nil
+		})
+		kinds := &widgets{unavailable: true, isStale: true}
+		s.cluster.Discovery, s.part = kinds, "none"
+		time.AfterFunc(listAgain+time.Second, func() { kinds.unavailable = false })
+		require.ErrorIs(t, s.followAll(ctx, &printer{}), assert.AnError)
+		assert.Equal(t, "discover the kinds of other.com/v1: stale GroupVersion discovery; logs of pods below such objects may be missing\n",
+			errs.String())
 	})
 }

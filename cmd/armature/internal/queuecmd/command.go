@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,7 +32,8 @@ func New() *cobra.Command {
 waiting jobs in the order of the queue, with the reason of each.
 
 With the permission to list FluxJobs in all namespaces, the command shows all of them. Otherwise it shows those of your namespace, and
-for the others the information in the FluxSetup's status.`,
+for the others the information in the FluxSetup's status. Without the permission to read FluxSetups, which are cluster-scoped, it shows
+the queues that your jobs wait in.`,
 		Example: "  armature queue\n  armature queue default -o wide",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,38 +54,79 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, format *outpu
 	if err != nil {
 		return err
 	}
-	var setups v1alpha1.FluxSetupList
-	if len(args) == 1 {
-		setup := &v1alpha1.FluxSetup{}
-		if err := cluster.Client.Get(ctx, client.ObjectKey{Name: args[0]}, setup); err != nil {
-			return err
-		}
-		setups.Items = append(setups.Items, *setup)
-	} else if err := cluster.Client.List(ctx, &setups); err != nil {
-		return err
-	}
-	slices.SortFunc(setups.Items, func(a, b v1alpha1.FluxSetup) int { return cmp.Compare(a.Name, b.Name) })
-	jobs, err := readJobs(ctx, cluster, errs)
+	all, err := read(ctx, cluster, args, errs)
 	if err != nil {
 		return err
 	}
-	return write(out, format, newQueues(setups.Items, jobs, len(args) == 0), time.Now())
+	return write(out, format, all, time.Now())
 }
 
-// readJobs returns all FluxJobs that the user may read, and prints which are missing.
-func readJobs(ctx context.Context, cluster *connect.Cluster, errs io.Writer) ([]v1alpha1.FluxJob, error) {
+// read returns the queues, or the one that was asked for, and prints what the user may not read of them. A user who may not list
+// FluxSetups, which are cluster-scoped, gets the queues that jobs wait in, and of those what he may read.
+func read(ctx context.Context, cluster *connect.Cluster, args []string, errs io.Writer) ([]Queue, error) {
+	setups, err := readSetups(ctx, cluster, args)
+	forbidden := apierrors.IsForbidden(err)
+	if err != nil && !forbidden {
+		return nil, err
+	}
+	jobs, isRead, jobsErr := readJobs(ctx, cluster, errs)
+	if jobsErr != nil {
+		return nil, jobsErr
+	}
+	if !forbidden {
+		return newQueues(setups, jobs, len(args) == 0), nil
+	}
+	if !isRead {
+		return nil, err
+	}
+	fmt.Fprintln(errs, "not shown: quota, usage and admitted jobs:", err)
+	readable, names := []v1alpha1.FluxSetup(nil), args
+	if len(args) == 0 {
+		readable, names = readEach(ctx, cluster, slices.Sorted(maps.Keys(waitingIn(jobs))))
+	}
+	return append(newQueues(readable, jobs, false), newHidden(jobs, names)...), nil
+}
+
+// readEach returns the FluxSetups that the user may read by their names, and the names of the others.
+func readEach(ctx context.Context, cluster *connect.Cluster, names []string) (setups []v1alpha1.FluxSetup, hidden []string) {
+	for _, name := range names {
+		var setup v1alpha1.FluxSetup
+		if err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, &setup); err != nil {
+			hidden = append(hidden, name)
+			continue
+		}
+		setups = append(setups, setup)
+	}
+	return setups, hidden
+}
+
+// readSetups returns all FluxSetups, or the one that was asked for.
+func readSetups(ctx context.Context, cluster *connect.Cluster, args []string) ([]v1alpha1.FluxSetup, error) {
+	if len(args) == 1 {
+		setup := v1alpha1.FluxSetup{}
+		err := cluster.Client.Get(ctx, client.ObjectKey{Name: args[0]}, &setup)
+		return []v1alpha1.FluxSetup{setup}, err
+	}
+	var setups v1alpha1.FluxSetupList
+	err := cluster.Client.List(ctx, &setups)
+	slices.SortFunc(setups.Items, func(a, b v1alpha1.FluxSetup) int { return cmp.Compare(a.Name, b.Name) })
+	return setups.Items, err
+}
+
+// readJobs returns all FluxJobs that the user may read, and prints which are missing. It reports whether he may read any.
+func readJobs(ctx context.Context, cluster *connect.Cluster, errs io.Writer) (all []v1alpha1.FluxJob, isRead bool, err error) {
 	var jobs v1alpha1.FluxJobList
-	err := cluster.Client.List(ctx, &jobs)
+	err = cluster.Client.List(ctx, &jobs)
 	if apierrors.IsForbidden(err) {
 		fmt.Fprintln(errs, "not shown: jobs of other namespaces:", err)
 		err = client.IgnoreNotFound(cluster.Client.List(ctx, &jobs, client.InNamespace(cluster.Namespace)))
 		if apierrors.IsForbidden(err) {
-			fmt.Fprintln(errs, "not shown:", err)
-			return nil, nil
+			fmt.Fprintf(errs, "not shown: jobs of namespace %s: %v\n", cluster.Namespace, err)
+			return nil, false, nil
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list fluxjobs: %w", err)
+		return nil, false, fmt.Errorf("list fluxjobs: %w", err)
 	}
-	return jobs.Items, nil
+	return jobs.Items, true, nil
 }

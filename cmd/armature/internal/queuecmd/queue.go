@@ -20,6 +20,8 @@ type Queue struct {
 	Name string `json:"name"`
 	// Missing reports that jobs wait for a FluxSetup that doesn't exist.
 	Missing bool `json:"missing,omitempty"`
+	// Hidden reports that the user may not read the FluxSetup: its quota, its admitted jobs, and whether it exists, aren't known.
+	Hidden bool `json:"hidden,omitempty"`
 	// Ready is the reason of its condition Ready: Active, or why it admits no job.
 	Ready string `json:"ready,omitempty"`
 	// Manager is the one that admits its jobs.
@@ -63,14 +65,10 @@ type WaitingJob struct {
 // newQueues returns the queues of FluxSetups with their FluxJobs; withMissing adds the queues that jobs name and that don't exist.
 func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing bool) []Queue {
 	byKey := map[types.NamespacedName]*v1alpha1.FluxJob{}
-	waiting := map[string][]*v1alpha1.FluxJob{}
 	for i := range jobs {
-		job := &jobs[i]
-		byKey[client.ObjectKeyFromObject(job)] = job
-		if name := WaitsIn(job); name != "" {
-			waiting[name] = append(waiting[name], job)
-		}
+		byKey[client.ObjectKeyFromObject(&jobs[i])] = &jobs[i]
 	}
+	waiting := waitingIn(jobs)
 	all := make([]Queue, 0, len(setups))
 	for i := range setups {
 		all = append(all, NewQueue(&setups[i], byKey, waiting[setups[i].Name]))
@@ -83,6 +81,26 @@ func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing
 		slices.SortFunc(all, func(a, b Queue) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	return all
+}
+
+// newHidden returns queues that may not be read, with the FluxJobs that wait in them.
+func newHidden(jobs []v1alpha1.FluxJob, names []string) []Queue {
+	waiting, all := waitingIn(jobs), []Queue{}
+	for _, name := range names {
+		all = append(all, Queue{Name: name, Hidden: true, Waiting: newWaiting(nil, nil, waiting[name])})
+	}
+	return all
+}
+
+// waitingIn returns the waiting jobs by queue.
+func waitingIn(jobs []v1alpha1.FluxJob) map[string][]*v1alpha1.FluxJob {
+	waiting := map[string][]*v1alpha1.FluxJob{}
+	for i := range jobs {
+		if name := WaitsIn(&jobs[i]); name != "" {
+			waiting[name] = append(waiting[name], &jobs[i])
+		}
+	}
+	return waiting
 }
 
 // WaitsIn returns the name of the queue that a job waits in, empty if it waits in none.

@@ -27,12 +27,12 @@ func write(w io.Writer, format *output.Flag, all []Queue, now time.Time) error {
 	switch {
 	case format.Format == "name":
 		for _, q := range all {
-			if !q.Missing {
+			if !q.Missing && !q.Hidden {
 				fmt.Fprintf(&b, "fluxsetup.api.practice.com/%s\n", q.Name)
 			}
 		}
 	case len(all) == 0:
-		b.WriteString("There are no FluxSetups.\n")
+		b.WriteString("There are no FluxSetups that you may read, and no FluxJobs that wait.\n")
 	default:
 		for i, q := range all {
 			if i > 0 {
@@ -48,14 +48,16 @@ func write(w io.Writer, format *output.Flag, all []Queue, now time.Time) error {
 // describe prints one queue.
 func describe(b *strings.Builder, q Queue, wide bool, now time.Time, paint output.Paint) {
 	state, colour := cmp.Or(q.Ready, "no manager has reconciled it"), output.Good
+	counts := fmt.Sprintf("%d admitted, %d waiting", len(q.Admitted), len(q.Waiting))
 	switch {
+	case q.Hidden:
+		state, colour, counts = "may not be read", output.Bad, fmt.Sprintf("%d waiting", len(q.Waiting))
 	case q.Missing:
 		state, colour = "doesn't exist", output.Bad
 	case q.Ready != v1alpha1.ReasonActive:
 		colour = output.Bad
 	}
-	fmt.Fprintf(b, "%s  %s  %d admitted, %d waiting\n",
-		paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, output.Line(state)), len(q.Admitted), len(q.Waiting))
+	fmt.Fprintf(b, "%s  %s  %s\n", paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, output.Line(state)), counts)
 	if wide && q.Manager != nil {
 		fmt.Fprintf(b, "  managed by %s, which watches %s\n", output.Line(q.Manager.Name), admission.Namespaces(q.Manager.Namespaces))
 	}

@@ -107,6 +107,11 @@ func decode(w http.ResponseWriter, r *http.Request, limit int64, into any) error
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
+	return refusalOf(err)
+}
+
+// refusalOf returns the refusal of a body that can't be read, nil without an error.
+func refusalOf(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

@@ -20,6 +20,8 @@ const (
 	maxToken = 3800
 	// maxViewers is how many viewers the server remembers. Who is forgotten, is asked for again at his next request.
 	maxViewers = 500
+	// maxOfAccount is how many of them one user has, or the ServiceAccounts of one namespace: users can make any number of tokens.
+	maxOfAccount = 50
 )
 
 // Bearer serves everyone who sends a bearer token that the API server accepts: in the header Authorization, as a proxy sets it, or in
@@ -74,11 +76,25 @@ func (b *Bearer) known(ctx context.Context, token string) (*Viewer, error) {
 		v.end()
 		return nil, err
 	}
+	b.makeRoom(v)
 	if other, ok, _ := b.viewers.PeekOrAdd(key, v); ok {
 		v.end()
 		return other, nil
 	}
 	return v, nil
+}
+
+// makeRoom forgets the least recently used viewer of a user who has as many as one may have, so that his tokens push no one else out.
+func (b *Bearer) makeRoom(v *Viewer) {
+	var own [][sha256.Size]byte
+	for _, key := range b.viewers.Keys() { // from the least recently used one
+		if other, ok := b.viewers.Peek(key); ok && other.account() == v.account() {
+			own = append(own, key)
+		}
+	}
+	if len(own) >= maxOfAccount {
+		b.viewers.Remove(own[0])
+	}
 }
 
 func (b *Bearer) login(w http.ResponseWriter, r *http.Request, token string) (*Viewer, error) {

@@ -2,6 +2,8 @@ package uiserver
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -105,6 +107,26 @@ func TestPastedToken(t *testing.T) {
 }
 
 // A token that was good and is refused now ends its streams.
+// Who makes many tokens pushes out his own, and no one else's.
+func TestManyTokensOfAUser(t *testing.T) {
+	var ended []string
+	login, err := NewBearer(t.Context(), nil)
+	require.NoError(t, err)
+	add := func(token, user string) {
+		v := &Viewer{user: user, end: func() { ended = append(ended, token) }}
+		login.makeRoom(v)
+		login.viewers.Add(sha256.Sum256([]byte(token)), v)
+	}
+	add("alice", "alice")
+	for i := range maxViewers {
+		add(fmt.Sprint(i), fmt.Sprintf("system:serviceaccount:b:bot-%d", i))
+	}
+	assert.Equal(t, 1+maxOfAccount, login.viewers.Len())
+	assert.Len(t, ended, maxViewers-maxOfAccount)
+	assert.NotContains(t, ended, "alice")
+	assert.Equal(t, "0", ended[0])
+}
+
 func TestRevokedTokenEndsStreams(t *testing.T) {
 	api := newAPI(t)
 	s := newSite(t, api)

@@ -23,8 +23,6 @@ import (
 // queueView is a queue as "armature queue" shows it, and what pictures of it need beside.
 type queueView struct {
 	queuecmd.Queue
-	// Hidden says that the viewer may not see the queue itself: its quota, who has it, and whether it exists.
-	Hidden   bool   `json:"hidden,omitempty"`
 	Strategy string `json:"strategy,omitempty"`
 	Cohort   string `json:"cohort,omitempty"`
 	// Pending is how many jobs wait in all; the list has the first.

@@ -1,14 +1,16 @@
 package uiserver
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,14 +43,19 @@ func (s *server) submit(w http.ResponseWriter, r *http.Request, v *Viewer) {
 	writeJSON(w, code, answer)
 }
 
-// create creates the object of a submission, or has its creation checked, in one of the turns of the viewer.
+// create creates the object of a submission, or has its creation checked, in one of the turns of the user. The client has no part in the
+// turn: it has sent the object before, and is sent the answer afterwards.
 func (s *server) create(w http.ResponseWriter, r *http.Request, v *Viewer) (code int, answer any, err error) {
+	text, err := receive(w, r, v)
+	if err != nil {
+		return 0, nil, err
+	}
 	end, err := v.beginSubmission()
 	if err != nil {
 		return 0, nil, err
 	}
-	defer end() // before the answer is written: a client that doesn't read it holds no turn
-	doc, err := readDocument(w, r)
+	defer end()
+	doc, err := readDocument(r.Context(), text)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -87,48 +94,33 @@ func (s *server) create(w http.ResponseWriter, r *http.Request, v *Viewer) (code
 	return code, submitted{Object: obj.Object, Warnings: warned.all()}, nil
 }
 
-// An object takes many times its size in memory, most of it while it is read.
-const (
-	// maxSubmissions is how many objects all viewers submit at a time, and maxOfViewer how many one of them.
-	maxSubmissions, maxOfViewer = 8, 4
-	// maxReading is how many of these are read at a time.
-	maxReading = 2
-)
-
-var (
-	submissions = semaphore.NewWeighted(maxSubmissions)
-	reading     = make(chan struct{}, maxReading)
-)
-
-// beginSubmission refuses a submission beside too many others.
-func (v *Viewer) beginSubmission() (end func(), err error) {
-	if !v.submissions.TryAcquire(1) {
-		return nil, &refusal{http.StatusTooManyRequests, string(metav1.StatusReasonTooManyRequests),
-			fmt.Sprintf("you submit %d objects at a time already: try again when one of them has been created", maxOfViewer)}
+// receive returns the body of a submission.
+func receive(w http.ResponseWriter, r *http.Request, v *Viewer) ([]byte, error) {
+	var text bytes.Buffer
+	body := http.MaxBytesReader(w, r.Body, maxObjectBody)
+	_, err := text.ReadFrom(io.LimitReader(body, maxBody+1))
+	if err == nil && text.Len() > maxBody {
+		end, tooMany := v.beginLarge()
+		if tooMany != nil {
+			return nil, tooMany
+		}
+		defer end()
+		_, err = text.ReadFrom(body)
 	}
-	if !submissions.TryAcquire(1) {
-		v.submissions.Release(1)
-		return nil, &refusal{http.StatusTooManyRequests, string(metav1.StatusReasonTooManyRequests),
-			fmt.Sprintf("%d objects are being submitted: try again in a moment", maxSubmissions)}
-	}
-	return func() { submissions.Release(1); v.submissions.Release(1) }, nil
+	return text.Bytes(), refusalOf(err)
 }
 
 // readDocument reads the one object of a submission, once there is a slot.
-func readDocument(w http.ResponseWriter, r *http.Request) (*manifest.Document, error) {
-	var text json.RawMessage // a client that sends slowly holds no slot of reading
-	if err := decode(w, r, maxObjectBody, &text); err != nil {
-		return nil, err
-	}
+func readDocument(ctx context.Context, text []byte) (*manifest.Document, error) {
 	select {
 	case reading <- struct{}{}:
 		defer func() { <-reading }()
-	case <-r.Context().Done():
-		return nil, r.Context().Err()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	var body submission
 	if err := json.Unmarshal(text, &body); err != nil {
-		return nil, badRequest("the body isn't what ui/API.md says: " + err.Error())
+		return nil, refusalOf(err)
 	}
 	return document(body)
 }

@@ -1,16 +1,19 @@
 package uiserver
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -82,9 +85,8 @@ func TestABodyIsBounded(t *testing.T) {
 	}
 }
 
-// A viewer has a part of the submissions only.
+// A user has a part of the submissions only, whatever the number of his tokens and ServiceAccounts. A viewer whose user isn't known counts as one.
 func TestSubmissionsAreLimited(t *testing.T) {
-	viewer := func() *Viewer { return &Viewer{submissions: semaphore.NewWeighted(maxOfViewer)} }
 	var ends []func()
 	begin := func(v *Viewer) error {
 		end, err := v.beginSubmission()
@@ -93,24 +95,78 @@ func TestSubmissionsAreLimited(t *testing.T) {
 		}
 		return err
 	}
-	one, two, three := viewer(), viewer(), viewer()
-	for range maxOfViewer {
-		require.NoError(t, begin(one))
+	alice, again := &Viewer{user: "system:serviceaccount:a:alice"}, &Viewer{user: "system:serviceaccount:a:again"}
+	unknown, other := &Viewer{}, &Viewer{}
+	for range maxOfUser / 2 {
+		require.NoError(t, begin(alice))
+		require.NoError(t, begin(again))
 	}
-	require.ErrorContains(t, begin(one), "you submit 4 objects at a time already")
-	for range maxSubmissions - maxOfViewer {
-		require.NoError(t, begin(two))
+	require.ErrorContains(t, begin(again), "you submit 4 objects at a time already")
+	for range maxOfUser {
+		require.NoError(t, begin(unknown))
 	}
-	code, _ := failureOf(begin(three))
+	code, f := failureOf(begin(other))
 	assert.Equal(t, http.StatusTooManyRequests, code)
+	assert.Equal(t, "8 objects are being submitted: try again in a moment", f.Error)
 	for _, end := range ends {
 		end()
 	}
-	for _, v := range []*Viewer{one, three} {
-		end, err := v.beginSubmission()
-		require.NoError(t, err)
-		end()
+	assert.Zero(t, submissions.all)
+	assert.Empty(t, submissions.of)
+}
+
+// stalled is a body of which only the first bytes arrive.
+type stalled struct {
+	io.Reader
+	arrived chan<- struct{}
+	left    <-chan struct{}
+}
+
+func (s stalled) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err == nil {
+		return n, nil
 	}
+	s.arrived <- struct{}{}
+	<-s.left
+	return 0, io.ErrUnexpectedEOF
+}
+
+// However many clients send slowly, an object of someone else is created; of large ones a user sends a part only.
+func TestASlowBodyHoldsNoTurn(t *testing.T) {
+	v, err := NewViewer(t.Context(), newAPI(t).cluster())
+	require.NoError(t, err)
+	submit := func(v *Viewer, body io.Reader) error {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/submit?dryRun=true", body)
+		_, _, err := (&server{}).create(httptest.NewRecorder(), r, v)
+		return err
+	}
+	small := exampleOf(kind{GroupVersionKind: v1alpha1.GroupVersion.WithKind("JobFlow")})
+	document := func(text string) io.Reader {
+		body, err := json.Marshal(submission{YAML: text})
+		require.NoError(t, err)
+		return bytes.NewReader(body)
+	}
+	large := small + strings.Repeat("#", maxBody)
+	arrived, left := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	stall := func(v *Viewer, begin string) {
+		all.Go(func() { assert.Error(t, submit(v, stalled{strings.NewReader(begin), arrived, left})) })
+		<-arrived
+	}
+	for range maxSubmissions {
+		stall(&Viewer{}, "{")
+	}
+	require.NoError(t, submit(v, document(small)))
+	for range maxLargeOfUser {
+		require.NoError(t, submit(v, document(large)))
+		stall(v, strings.Repeat(" ", maxBody+1))
+	}
+	require.NoError(t, submit(v, document(small)))
+	require.ErrorContains(t, submit(v, document(large)), "you submit 2 objects of more than 64 KiB at a time already")
+	close(left)
+	all.Wait()
+	require.NoError(t, submit(v, document(large)))
 }
 
 // While others are read, an object waits for its turn, as long as its viewer does.
@@ -119,8 +175,7 @@ func TestObjectsAreReadInTurn(t *testing.T) {
 		reading <- struct{}{}
 	}
 	read := func(ctx context.Context) error {
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/submit", strings.NewReader(`{"yaml": "kind: A"}`))
-		_, err := readDocument(httptest.NewRecorder(), r)
+		_, err := readDocument(ctx, []byte(`{"yaml": "kind: A"}`))
 		return err
 	}
 	left, leave := context.WithCancel(t.Context())

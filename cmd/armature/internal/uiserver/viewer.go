@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
@@ -21,8 +21,6 @@ type Viewer struct {
 	rights  *rights
 	end     context.CancelFunc
 
-	submissions *semaphore.Weighted
-
 	mu     sync.Mutex
 	user   string
 	groups []string
@@ -33,7 +31,6 @@ func NewViewer(ctx context.Context, cluster *connect.Cluster) (*Viewer, error) {
 	ctx, end := context.WithCancel(ctx)
 	v := &Viewer{
 		cluster: cluster, hub: newHub(ctx, cluster.Client, idleTimeout), rights: newRights(cluster.Client), end: end,
-		submissions: semaphore.NewWeighted(maxOfViewer),
 	}
 	if cluster.Config != nil {
 		pods, err := kubernetes.NewForConfig(cluster.Config)
@@ -71,4 +68,17 @@ func (v *Viewer) identity() (user string, groups []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.user, v.groups
+}
+
+// account returns to whom limits apply: the user, because a user can have many tokens; all ServiceAccounts of a namespace together,
+// because its users can make them; the viewer himself if the API server hasn't said who he is.
+func (v *Viewer) account() any {
+	user, _ := v.identity()
+	if user == "" {
+		return v
+	}
+	if namespace, _, err := serviceaccount.SplitUsername(user); err == nil {
+		return serviceaccount.ServiceAccountUsernamePrefix + namespace
+	}
+	return user
 }

@@ -45,7 +45,7 @@ export function Why({ e }: { e?: Explanation }) {
       {!!e.others && <p class="path">{e.others} more {e.others === 1 ? "object has" : "objects have"} a problem.</p>}
       {e.unread?.map((u) => (
         <p key={u} class="path">
-          Without the right to {u}, this may be incomplete.
+          This may be incomplete: couldn't {u}
         </p>
       ))}
     </section>
