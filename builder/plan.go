@@ -257,8 +257,8 @@ func Watched[W client.Object](v View) []W { return view.Watched[W](v.observed) }
 //	if job, ok := builder.Lookup[*batchv1.Job](observed, owner.Name+"-migrate"); ok { ... }
 func Lookup[C client.Object](v View, name string) (C, bool) { return view.Lookup[C](v.observed, name) }
 
-// External returns the result of the function of [Operator.External], and whether it is an S. If the operator has no such function,
-// the pass fails with [ErrMisuse].
+// External returns the result of the function of [Operator.External]; false if that was nil. If the result is of another type, or the
+// operator has no such function, the pass fails with [ErrMisuse].
 func External[S any](v View) (S, bool) { return view.External[S](v.observed) }
 
 // Rollout returns the state of the roll-out of the owner's phased children after the last pass. It returns false before the first
