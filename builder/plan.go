@@ -22,7 +22,8 @@ import (
 //
 // It must be pure: no client, no clock (use [View.Now]), no goroutine, no log. It must change neither the owner nor any object of the
 // view, because the cache shares them. To change an observed object, deep-copy it first. For the same input it returns the same plan.
-// A child must not contain [View.Now], which is another in each pass: the builder would write the child in each pass.
+// A child must not contain [View.Now], which is another in each pass: the builder would write the child in each pass. The builder
+// also calls the function for a terminating owner, whose children it doesn't create.
 //
 // An invalid plan is [ErrMisuse], with the reason [events.ReasonInvalidPlan], and the builder applies no child of it. A plan is invalid
 // if the function panics or reads a kind that the operator doesn't declare, or if the plan has a child of a kind that the operator
