@@ -148,6 +148,9 @@ func TestReportStatus(t *testing.T) {
 	before := len(*patches)
 	require.NoError(t, e.ReportStatus(t.Context(), leaving, leaving, Result{}, of(full)))
 	assert.Len(t, *patches, before)
+	other := flow.DeepCopy()
+	other.Name, other.UID = "other", "other"
+	assert.ErrorContains(t, e.ReportStatus(t.Context(), flow, other, Result{}, nil), "other")
 	assert.ErrorIs(t, e.ReportStatus(t.Context(), (*v1alpha1.JobFlow)(nil), (*v1alpha1.JobFlow)(nil), Result{}, nil), ErrMisuse)
 }
 

@@ -48,6 +48,9 @@ func (e *Error) Fields() []string {
 
 // Error returns the operation, the object and the cause: "create Deployment.apps default/web: ...".
 func (e *Error) Error() string {
+	if e.cause == nil { // made by a test
+		return e.Operation + " " + e.Key.String()
+	}
 	return e.Operation + " " + e.Key.String() + ": " + e.cause.Error()
 }
 

@@ -36,6 +36,12 @@ func denied(code int32, message string) error {
 	return err
 }
 
+func TestAnErrorWithoutACause(t *testing.T) {
+	err := &Error{Operation: "apply", Key: store.Key{Kind: "ConfigMap", Name: "a"}}
+	assert.Equal(t, "apply "+err.Key.String(), err.Error())
+	assert.NoError(t, errors.Unwrap(err))
+}
+
 func TestWhichErrorsAreTerminal(t *testing.T) {
 	cases := map[string]struct {
 		err                error

@@ -3,12 +3,14 @@ package builder_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder"
@@ -24,8 +26,9 @@ func TestExternal(t *testing.T) {
 		if ok && !slices.Contains(plans, n) {
 			plans = append(plans, n)
 		}
-		_, wrong := builder.External[string](seen)
-		assert.False(t, wrong)
+		if state, _ := builder.External[any](seen); ok {
+			assert.Equal(t, n, state)
+		}
 		return ownerPlan{}
 	}
 	s := perform(t, plan, func(o *operator) {
@@ -51,6 +54,28 @@ func TestExternal(t *testing.T) {
 	require.NoError(t, s.others.Delete(t.Context(), owner))
 	assert.Empty(t, s.passes())
 	assert.Equal(t, 2, looks, "no one asks for an owner that is being deleted")
+}
+
+// An unchecked External of another type would be the zero state, with which a plan would remove what it has.
+func TestExternalOfAnotherType(t *testing.T) {
+	backlog := 90
+	returns := any(&backlog)
+	plan := func(_ *appsv1.Deployment, seen builder.View) ownerPlan {
+		n, _ := builder.External[int](seen)
+		return wants(builder.Want(newJob(fmt.Sprintf("job-%d", n))))
+	}
+	s := perform(t, plan, func(o *operator) {
+		o.Owns(&batchv1.Job{}).External(func(context.Context, *appsv1.Deployment, builder.View) (any, error) { return returns, nil })
+	})
+	writes, _, err := s.pass()
+	require.ErrorIs(t, err, builder.ErrMisuse)
+	require.ErrorContains(t, err, "asks for External[int] and the operator's observe function returned a *int")
+	assert.Empty(t, writes)
+
+	returns = nil
+	writes, _, err = s.pass()
+	require.NoError(t, err, "nothing was observed")
+	assert.Len(t, writes, 1)
 }
 
 func TestWithExternal(t *testing.T) {

@@ -8,8 +8,10 @@ import (
 	"runtime"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,7 +51,7 @@ type Operator[T client.Object] struct {
 	completed *completed[T] // nil before Complete
 }
 
-// NewOperator starts the description of an operator. Its name is unique in the manager. It is the name of the controller, the field
+// NewOperator starts the description of an operator. Its name is unique in the manager, and has at most 128 characters. It is the name of the controller, the field
 // manager of its children, and the reporter of its events.
 //
 //	err := builder.NewOperator[*v1alpha1.JobFlow](mgr, "jobflow").
@@ -242,6 +244,12 @@ func (o *Operator[T]) newReconciler() (*reconciler[T], error) {
 	var errs []error
 	if t := reflect.TypeFor[T](); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: the owner's type is %s; it must be a pointer to a struct, such as *v1.Deployment", ErrMisuse, t)
+	}
+	if o.name == "" {
+		errs = append(errs, fmt.Errorf("%w: the operator has no name, which is the field manager of its children", ErrMisuse))
+	}
+	if invalid := validation.ValidateFieldManager(o.name, field.NewPath("name")); len(invalid) > 0 {
+		errs = append(errs, fmt.Errorf("%w: the operator's name is the field manager of its children: %w", ErrMisuse, invalid.ToAggregate()))
 	}
 	var err error
 	if r.owner, err = o.engine.kinds.Of(newOwner[T]()); err != nil {

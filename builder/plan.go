@@ -22,7 +22,8 @@ import (
 //
 // It must be pure: no client, no clock (use [View.Now]), no goroutine, no log. It must change neither the owner nor any object of the
 // view, because the cache shares them. To change an observed object, deep-copy it first. For the same input it returns the same plan.
-// A child must not contain [View.Now], which is another in each pass: the builder would write the child in each pass.
+// A child must not contain [View.Now], which is another in each pass: the builder would write the child in each pass. The builder
+// also calls the function for a terminating owner, whose children it doesn't create.
 //
 // An invalid plan is [ErrMisuse], with the reason [events.ReasonInvalidPlan], and the builder applies no child of it. A plan is invalid
 // if the function panics or reads a kind that the operator doesn't declare, or if the plan has a child of a kind that the operator
@@ -257,8 +258,8 @@ func Watched[W client.Object](v View) []W { return view.Watched[W](v.observed) }
 //	if job, ok := builder.Lookup[*batchv1.Job](observed, owner.Name+"-migrate"); ok { ... }
 func Lookup[C client.Object](v View, name string) (C, bool) { return view.Lookup[C](v.observed, name) }
 
-// External returns the result of the function of [Operator.External], and whether it is an S. If the operator has no such function,
-// the pass fails with [ErrMisuse].
+// External returns the result of the function of [Operator.External]; false if that was nil. If the result is of another type, or the
+// operator has no such function, the pass fails with [ErrMisuse].
 func External[S any](v View) (S, bool) { return view.External[S](v.observed) }
 
 // Rollout returns the state of the roll-out of the owner's phased children after the last pass. It returns false before the first

@@ -22,6 +22,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/builder/internal/status"
@@ -104,7 +105,12 @@ func (r *reconciler[T]) writeStatus(
 	ctx context.Context, owner T, plan Plan[T], res Result, doErr error, now time.Time,
 ) (delay time.Duration, written client.Object, err error) {
 	var after T
-	if finishErr := withoutPanic(ctx, "Plan.Finish", func() { after, err = statusAfter(owner, plan, res, doErr, now) }); finishErr != nil {
+	var witnesses []plancheck.Witness
+	if r.guard.Copies && plan.Finish != nil {
+		witnesses, _ = r.guard.Before(owner, func(func(client.Object) bool) {})
+	}
+	finishErr := withoutPanic(ctx, "Plan.Finish", func() { after, err = statusAfter(owner, plan, res, doErr, now) })
+	if finishErr = errors.Join(finishErr, r.checkWitnesses(ctx, owner, witnesses)); finishErr != nil {
 		plan.Finish, doErr = nil, errors.Join(doErr, finishErr)
 		_, written, err = r.writeStatus(ctx, owner, plan, res, doErr, now) // the status reports the panic
 		return 0, written, errors.Join(finishErr, err)
@@ -347,6 +353,9 @@ func (e *Engine) explainNotFound(ctx context.Context, owner client.Object) error
 func (e *Engine) ReportStatus(ctx context.Context, owner, after Conditioned, res Result, err error) error {
 	if kinds.IsNil(owner) || kinds.IsNil(after) {
 		return fmt.Errorf("%w: the owner is nil", ErrMisuse)
+	}
+	if err := plancheck.CheckStatus("the new status", owner, after); err != nil {
+		return err
 	}
 	if owner.GetDeletionTimestamp() != nil {
 		return nil

@@ -162,6 +162,21 @@ func TestWrongStatusIsReported(t *testing.T) {
 	}
 }
 
+// Finish receives a shallow copy, which shares the owner's maps with the cache.
+func TestFinishThatChangesTheOwner(t *testing.T) {
+	f := newFlowLoop(t, func(*v1alpha1.JobFlow, View) Plan[*v1alpha1.JobFlow] {
+		return Plan[*v1alpha1.JobFlow]{Report: true, Finish: func(after *v1alpha1.JobFlow, _ Result) { after.Labels["a"] = "b" }}
+	})
+	f.reconciler.guard.Copies = true
+	flow := f.get()
+	flow.Labels = map[string]string{"a": "a"}
+	require.NoError(t, f.reconciler.engine.client.Update(t.Context(), flow))
+	_, err := f.pass()
+	require.ErrorIs(t, err, ErrMisuse)
+	assert.ErrorContains(t, err, "Finish) changes the owner *v1alpha1.JobFlow")
+	assert.ErrorContains(t, err, "metadata.labels")
+}
+
 // A plan whose children depend on more than its arguments doesn't run for ever on its own writes.
 func TestImpurePlanIsStopped(t *testing.T) {
 	number := int32(0)
@@ -198,5 +213,5 @@ func TestChangedOwnerIsReportedOnce(t *testing.T) {
 		told = append(told, more...)
 	}
 	require.Len(t, told, 1)
-	assert.Contains(t, told[0], "InvalidPlan: builder misused: the plan changes the owner *v1alpha1.JobFlow")
+	assert.Contains(t, told[0], "InvalidPlan: builder misused: the plan (or its Finish) changes the owner *v1alpha1.JobFlow")
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -132,8 +133,9 @@ func wrongPlans() map[string]wrongPlan {
 		}, []string{"panic", "nil pointer"}},
 
 		// What it asks its view.
-		"Owned of an undeclared kind":     looks(func(v builder.View) { builder.Owned[*appsv1.StatefulSet](v) }, "Owned[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})"),
-		"Lookup of an undeclared kind":    looks(func(v builder.View) { builder.Lookup[*appsv1.StatefulSet](v, "a") }, "Lookup[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})"),
+		"Owned of an undeclared kind": looks(func(v builder.View) { builder.Owned[*appsv1.StatefulSet](v) }, "Owned[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})"),
+		"Lookup of an undeclared kind": looks(func(v builder.View) { builder.Lookup[*appsv1.StatefulSet](v, "a") },
+			"Lookup[*v1.StatefulSet]", "Owns(&appsv1.StatefulSet{})", "Watches(&appsv1.StatefulSet{}, ReferencedBy(namesOf))"),
 		"Owned of unstructured objects":   looks(func(v builder.View) { builder.Owned[*unstructured.Unstructured](v) }, "Owned[*unstructured.Unstructured]", "Owns"),
 		"Owned of any kind":               looks(func(v builder.View) { builder.Owned[client.Object](v) }, "Owned[", "pointer"),
 		"Watched of an undeclared kind":   looks(func(v builder.View) { builder.Watched[*corev1.Node](v) }, "Watched[*v1.Node]", "Watches(&corev1.Node{}, how)"),
@@ -164,6 +166,16 @@ func TestWrongPlans(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A name that can't be a field manager would fail in each pass, as a fault of the first child.
+func TestWrongNamesOfOperators(t *testing.T) {
+	for name, want := range map[string]string{"": "no name", strings.Repeat("a", 129): "128", "a\tb": "invalid character"} {
+		o := builder.NewOperator[*appsv1.Deployment](nil, name).Plan(func(*appsv1.Deployment, builder.View) ownerPlan { return ownerPlan{} })
+		_, err := buildertest.NewReconciler(o, buildertest.NewServer(scheme.Scheme).Client("test"), time.Now)
+		require.ErrorIs(t, err, builder.ErrMisuse, name)
+		assert.ErrorContains(t, err, want, name)
 	}
 }
 

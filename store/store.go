@@ -54,6 +54,9 @@ func (s *Store) GroupKinds() map[schema.GroupKind]bool {
 
 // Stale returns the existing keys that are not desired, in the order given.
 func (s *Store) Stale(existing iter.Seq[Key]) []Key {
+	if existing == nil {
+		return nil
+	}
 	var stale []Key
 	for k := range existing {
 		if !s.Has(k) {

@@ -24,6 +24,11 @@ func TestKey(t *testing.T) {
 	assert.Equal(t, types.NamespacedName{Namespace: "default", Name: "web"}, web.NamespacedName())
 }
 
+func TestNothingIsStaleOfNothing(t *testing.T) {
+	var s Store
+	assert.Empty(t, s.Stale(nil))
+}
+
 func TestStore(t *testing.T) {
 	var s Store
 	assert.False(t, s.Has(web), "the zero value is empty")

@@ -39,6 +39,19 @@ func copying() Scenario {
 	}
 }
 
+// A scenario that ends with the deletion of the owner has no children at its end that someone could change.
+func TestCheckRoleOfAScenarioThatDeletesItsOwner(t *testing.T) {
+	s := copying()
+	s.Then = append(s.Then, func(ctx context.Context, c client.Client) error {
+		return c.Delete(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+	})
+	assert.NoError(t, checkRole(t.Context(), []rbacv1.PolicyRule{
+		core("services", "get", "list", "watch"), core("secrets", "get", "create", "patch"),
+		core("serviceaccounts", "list", "watch", "create", "patch"), core("configmaps", "list", "watch", "create", "patch"),
+		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	}, []Scenario{s}))
+}
+
 func core(resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{resource}, Verbs: verbs}
 }

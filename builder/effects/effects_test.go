@@ -103,6 +103,18 @@ func (f *fixture) edits(change func(*v1alpha1.JobFlow)) {
 }
 
 // A failing effect is tried again with a backoff, which outlives the process, and the condition has the performer's error.
+// A plan that doesn't check whether Lookup finds the Secret gives a nil.
+func TestAnEffectOfANilSecret(t *testing.T) {
+	plan := func(o *corev1.ConfigMap, _ builder.View) builder.Plan[*corev1.ConfigMap] {
+		e := effects.Effect{Performer: "db", Key: "database/a", Secrets: []*corev1.Secret{nil}}
+		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{effects.Want(o, e)}}
+	}
+	o := builder.NewOperator[*corev1.ConfigMap](nil, "test").Owns(&appsv1.ControllerRevision{}).Plan(plan)
+	_, err := buildertest.PlanFor(o, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}, builder.View{})
+	require.ErrorIs(t, err, builder.ErrMisuse)
+	assert.ErrorContains(t, err, `effect "database/a": its Secrets[0] is nil`)
+}
+
 func TestFailingEffect(t *testing.T) {
 	f := newFixture(t, "database=orders")
 	f.system.FailNext(3)

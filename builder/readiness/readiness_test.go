@@ -240,6 +240,12 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
+func TestWhatWasNotFoundIsNotReady(t *testing.T) {
+	for _, obj := range []client.Object{nil, (*batchv1.Job)(nil), (*unstructured.Unstructured)(nil)} {
+		assert.Equal(t, Status{Message: "does not exist"}, Of(obj))
+	}
+}
+
 func TestUnstructuredIsJudgedAsItsGoType(t *testing.T) {
 	d := deployment(appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 1})
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(d)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/text"
 )
 
@@ -40,10 +41,14 @@ func oneLine(message string) string {
 	return text.Shorten(strings.Join(strings.Fields(message), " "), text.MaxMessage)
 }
 
-// Of returns the readiness of an object, as read from a cluster, and doesn't change the object. Use it in a plan that decides by
+// Of returns the readiness of an object, as read from a cluster, and doesn't change the object. A nil, of an object that wasn't found, is
+// not ready. Use it in a plan that decides by
 // readiness or reports it, and in a builder.ReadyWhen that extends the rules.
 func Of(obj client.Object) Status {
-	if obj.GetDeletionTimestamp() != nil {
+	switch {
+	case kinds.IsNil(obj):
+		return inProgress("does not exist")
+	case obj.GetDeletionTimestamp() != nil:
 		return inProgress("is being deleted")
 	}
 	switch o := obj.(type) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +28,7 @@ type Rollout struct {
 	Operator string `json:"operator"`
 	// ID names the roll-out: the beginning of the build's digest, and when the roll-out began.
 	ID string `json:"id"`
-	// State is Progressing, Halted (an owner has failed or isn't ready in time: see ReadOwners), Aborted or Complete.
+	// State is Progressing, Halted (see [Owner].Halts, and ReadOwners), Aborted or Complete.
 	State string `json:"state"`
 	// MaxOwners is the limit of owners in their turn.
 	MaxOwners string `json:"maxOwners"`
@@ -47,7 +48,7 @@ type Owner struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-	// Halts is true if the owner halts the roll-out.
+	// Halts is true if the owner halts the roll-out: it has failed, isn't ready in time, or is paused in its turn.
 	Halts bool `json:"halts,omitempty"`
 	// Passed is true if the roll-out goes on without it: see Resume.
 	Passed bool `json:"passed,omitempty"`
@@ -121,6 +122,9 @@ func (r *Rollout) ReadOwners(ctx context.Context, c client.Reader) error {
 		}
 		switch {
 		case mark.IsInTurn():
+			if wellknown.IsPaused(obj.GetAnnotations()) { // it has no passes that could end the turn, or find it late
+				owner.Halts, owner.Why = true, strings.TrimSuffix("is paused; "+owner.Why, "; ")
+			}
 			r.InTurn = append(r.InTurn, owner)
 			if owner.Halts && !owner.Passed && r.State == Progressing {
 				r.State = Halted

@@ -85,6 +85,20 @@ func TestDecisions(t *testing.T) {
 	assert.Equal(t, Aborted, list().State)
 }
 
+// An owner that is paused in its turn has no passes that could end the turn, or find that it isn't ready in time.
+func TestAnOwnerThatIsPausedInItsTurnHaltsARelease(t *testing.T) {
+	paused := owner("paused", turns.Mark{ID: "id", Reason: events.ReasonReleasing, Why: "0 of 1 ready"})
+	paused.SetAnnotations(map[string]string{wellknown.AnnotationPaused: "true"})
+	c := fake.NewClientBuilder().WithObjects(record(turns.Progressing), paused).Build()
+	all, err := List(t.Context(), c, "")
+	require.NoError(t, err)
+	require.NoError(t, all[0].ReadOwners(t.Context(), c))
+	assert.Equal(t, Halted, all[0].State)
+	assert.Equal(t, []Owner{{Kind: "WebApp", Namespace: "shop", Name: "paused", Halts: true, Why: "is paused; 0 of 1 ready"}}, all[0].InTurn)
+	require.NoError(t, Resume(t.Context(), c, all[0]))
+	assert.Equal(t, []string{"shop/paused"}, all[0].record.Passed)
+}
+
 // Other writes to the ConfigMap, such as a label, don't keep a user from deciding.
 func TestADecisionIsWrittenAgainAfterAConflict(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(record(turns.Progressing)).Build()

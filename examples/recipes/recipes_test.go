@@ -65,6 +65,32 @@ func TestWaiting(t *testing.T) {
 	buildertest.CrashEverywhere(t, s)
 }
 
+func TestRenamed(t *testing.T) {
+	former := func(manager.Manager) *builder.Operator[*v1.WebApp] {
+		return builder.NewOperator[*v1.WebApp](nil, "renamed").Owns(&appsv1.Deployment{}).
+			Plan(func(app *v1.WebApp, _ builder.View) builder.Plan[*v1.WebApp] {
+				return builder.Plan[*v1.WebApp]{Report: true, Children: []builder.Child{builder.Want(servers(app))}}
+			})
+	}
+	named := func(name string) *appsv1.Deployment {
+		return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+	}
+	old := get(t, buildertest.Settle(t, recipe(t, former(nil))), named("web"))
+	view := buildertest.NewView(time.Now(), old, named("web-servers"))
+	plan, err := buildertest.PlanFor(Renamed(nil), app(), view)
+	require.NoError(t, err)
+	require.Len(t, plan.Children, 2, "the new one isn't ready")
+
+	old.ResourceVersion = ""
+	s := recipe(t, Renamed(nil), old)
+	server := buildertest.Settle(t, s)
+	var left appsv1.DeploymentList
+	require.NoError(t, server.Client("user").List(t.Context(), &left))
+	require.Len(t, left.Items, 1)
+	assert.Equal(t, "web-servers", left.Items[0].Name)
+	buildertest.CrashEverywhere(t, s)
+}
+
 func TestClaims(t *testing.T) {
 	claim := func(name string) *corev1.PersistentVolumeClaim {
 		c := storage(app(), resource.MustParse("1Gi")).Spec.VolumeClaimTemplates[0].DeepCopy()

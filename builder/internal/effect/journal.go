@@ -64,7 +64,11 @@ type identity struct {
 // Render returns the journal of an effect as a desired object. d.Err is what can't be rendered.
 func Render(owner client.Object, d *Desired, payload any, retain bool) *appsv1.ControllerRevision {
 	spec := Spec{Retain: retain}
-	for _, s := range d.Secrets {
+	for i, s := range d.Secrets {
+		if s == nil {
+			d.Err = fmt.Errorf("effect %q: its Secrets[%d] is nil; a plan waits for a Secret that Lookup doesn't find", d.Key, i)
+			return &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: name(owner.GetName(), d)}}
+		}
 		spec.Secrets = append(spec.Secrets, fmt.Sprintf("%s/%s/%s", s.Name, s.UID, s.ResourceVersion))
 	}
 	var err error

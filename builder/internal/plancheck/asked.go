@@ -46,11 +46,16 @@ func (a *Asked) Interface(t reflect.Type) {
 		"add Watches(kind, how) to the operator", failure.ErrMisuse, t))
 }
 
-// External records a request for external state if the operator observes none.
-func (a *Asked) External(t reflect.Type) {
-	if a != nil && !a.Declared.external {
+// External records a request for external state of another type than the observed one, or of an operator that observes none.
+func (a *Asked) External(t reflect.Type, state any) {
+	switch {
+	case a == nil:
+	case !a.Declared.external:
 		a.note(fmt.Errorf("%w: the plan asks for External[%s] and the operator observes nothing external; "+
 			"add External(observe) to the operator", failure.ErrMisuse, t))
+	case state != nil:
+		a.note(fmt.Errorf("%w: the plan asks for External[%s] and the operator's observe function returned a %T; "+
+			"ask for External[%T], or for External[any] if it returns several types", failure.ErrMisuse, t, state, state))
 	}
 }
 

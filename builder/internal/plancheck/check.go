@@ -98,16 +98,20 @@ func (p *Plan) checkReport(owner client.Object, conditioned bool) error {
 
 // checkStatus returns an error for a status that can't be the owner's.
 func (p *Plan) checkStatus(owner client.Object) error {
-	after := p.Status
-	if kinds.IsNil(after) {
+	if kinds.IsNil(p.Status) {
 		return nil
 	}
+	return CheckStatus("Plan.Status", owner, p.Status)
+}
+
+// CheckStatus returns an error for an object with the owner's new status that isn't the owner.
+func CheckStatus(what string, owner, after client.Object) error {
 	another := (after.GetUID() != "" && after.GetUID() != owner.GetUID()) ||
 		(after.GetName() != "" && (after.GetName() != owner.GetName() || after.GetNamespace() != owner.GetNamespace()))
 	if !another {
 		return nil
 	}
-	return fmt.Errorf("%w: Plan.Status is of %s, UID %q; it must be a copy of the owner %s, UID %q", failure.ErrMisuse,
+	return fmt.Errorf("%w: %s is of %s, UID %q; it must be a copy of the owner %s, UID %q", failure.ErrMisuse, what,
 		client.ObjectKeyFromObject(after), after.GetUID(), client.ObjectKeyFromObject(owner), owner.GetUID())
 }
 

@@ -117,6 +117,11 @@ func (d *Declared) checkChild(c Child) error {
 	if ok {
 		return nil
 	}
+	if !c.CrossNamespace && d.crossNamespace.has(c.Object) {
+		return fmt.Errorf("%w: %s is a child in the owner's namespace, and the operator owns the kind outside of it; "+
+			"add builder.CrossNamespace() to its Want, or %s to the operator",
+			failure.ErrMisuse, nameOf(c.Object), ownsLine(c.Object, false))
+	}
 	return fmt.Errorf("%w: %s is a child of a kind that the operator doesn't own, so that its changes are never observed; "+
 		"add %s to the operator",
 		failure.ErrMisuse, nameOf(c.Object), ownsLine(c.Object, c.CrossNamespace))
@@ -149,8 +154,12 @@ func (d *Declared) undeclared(function string, from Origin, t reflect.Type) erro
 				failure.ErrMisuse, asks, other, from.line(literal(t)))
 		}
 	}
+	line := from.line(literal(t))
+	if function == "Lookup" {
+		line += fmt.Sprintf(" for a child, or Watches(%s, ReferencedBy(namesOf)) for an object that the owner's spec names,", literal(t))
+	}
 	return fmt.Errorf("%w: the plan asks for %s, a kind that the operator doesn't declare, so that none is ever found; add %s to the operator",
-		failure.ErrMisuse, asks, from.line(literal(t)))
+		failure.ErrMisuse, asks, line)
 }
 
 // ownsLine returns the statement that declares the kind of a child.

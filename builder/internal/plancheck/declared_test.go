@@ -47,6 +47,13 @@ func TestKindSets(t *testing.T) {
 	assert.False(t, none.has(typed))
 }
 
+func TestAChildOfAKindThatIsOwnedElsewhere(t *testing.T) {
+	d := &Declared{}
+	d.Owns(&appsv1.Deployment{}, true)
+	err := d.CheckChildren(1, func(int) Child { return Child{Object: deployment("web")} })
+	assert.ErrorContains(t, err, "add builder.CrossNamespace() to its Want, or Owns(&appsv1.Deployment{}) to the operator")
+}
+
 // Children and kinds that are declared cost no allocation to check, however many there are.
 func TestCheckAllocatesNothing(t *testing.T) {
 	d := &Declared{}

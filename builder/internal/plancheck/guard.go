@@ -128,7 +128,8 @@ func (w Witness) Err() error {
 	if path := w.changedField(); path != "" {
 		field = ": " + path
 	}
-	return fmt.Errorf("%w: the plan changes %s%s%s; it is shared with the cache: change a DeepCopy, and return a status in Plan.Status",
+	return fmt.Errorf("%w: the plan (or its Finish) changes %s%s%s; it is shared with the cache: change a DeepCopy, and return a status "+
+		"in Plan.Status",
 		failure.ErrMisuse, what, nameOf(w.Object), field)
 }
 

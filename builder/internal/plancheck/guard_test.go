@@ -101,7 +101,7 @@ func TestWhatAPlanChangesIsNamed(t *testing.T) {
 				}
 				require.Len(t, told, len(c.want), "%q", told)
 				for i, want := range c.want {
-					assert.Contains(t, told[i], "the plan changes "+want)
+					assert.Contains(t, told[i], "the plan (or its Finish) changes "+want)
 				}
 			})
 		}

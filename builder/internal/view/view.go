@@ -206,7 +206,7 @@ func External[S any](o Observed) (S, bool) {
 	if recorded, is := o.External.(Recorded); is {
 		ok = json.Unmarshal(recorded, &s) == nil
 	} else if !ok {
-		o.Asked.External(reflect.TypeFor[S]())
+		o.Asked.External(reflect.TypeFor[S](), o.External)
 	}
 	return s, ok
 }
