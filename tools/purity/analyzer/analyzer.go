@@ -23,7 +23,7 @@ var Analyzer = &analysis.Analyzer{
 type impure struct {
 	Way     string
 	Advice  string
-	Lasting bool // it only writes to what outlives the pass
+	Lasting bool // it only writes to what lasts after the pass
 }
 
 func (*impure) AFact() {}

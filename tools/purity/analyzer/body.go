@@ -22,7 +22,7 @@ type cause struct {
 	pos    token.Pos
 	way    string // what it does: "calls time.Now"
 	advice string
-	// lasting: it writes to what outlives the pass, which is no cause in what runs once in the process.
+	// lasting: it writes to what lasts after the pass, which is no cause in what runs once in the process.
 	lasting bool
 }
 
@@ -145,8 +145,8 @@ func keepKnown(calls []call, known map[types.Object]*body) []call {
 	return kept
 }
 
-// body reads a function's block, or the value of a variable. of tells what outlives the pass besides variables of packages.
-func (r reader) body(name string, block ast.Node, of outlives) *body {
+// body reads a function's block, or the value of a variable. of tells what lasts after the pass besides variables of packages.
+func (r reader) body(name string, block ast.Node, of lasts) *body {
 	b := &body{name: name}
 	add := func(pos token.Pos, way, advice string) {
 		if !r.excused[lineOf(r.Fset, pos)] {

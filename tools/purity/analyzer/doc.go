@@ -9,7 +9,7 @@
 //   - files, the environment, processes, the network, requests to the API server;
 //   - goroutines and channels, whose order is the scheduler's;
 //   - the order in which Go ranges over a map, when it decides the order of a list, the text of a message, or which entry is returned;
-//   - writes to what outlives the pass: variables of packages, what the receiver of a Plan points to, and what the function literal of a
+//   - writes to what lasts after the pass: variables of packages, what the receiver of a Plan points to, and what the function literal of a
 //     Plan captures. A restart forgets them, and a replay or another manager never had them.
 //
 // # What counts as a Plan
@@ -34,7 +34,7 @@
 // It doesn't see a function or an implementation that only a package assigns which isn't imported, such as a main package; values that
 // a Plan captures, such as settings; and the order of a map that only a helper sees, which the loop calls for each entry.
 //
-// # Writes to what outlives the pass
+// # Writes to what lasts after the pass
 //
 // Counted are assignments and x++, delete, clear and copy; sorting in place and package maps; the methods that write of sync.Map, the
 // types of sync/atomic, and locks; and calls of functions and methods of the module that write to what a parameter or the receiver points

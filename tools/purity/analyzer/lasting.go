@@ -247,12 +247,12 @@ func (r reader) replaced(v *types.Var) bool { return slices.Contains(r.given[v],
 // isGlobal tells whether a variable is one of a package, not of a function.
 func isGlobal(v *types.Var) bool { return v.Pkg() != nil && v.Parent() == v.Pkg().Scope() }
 
-// outlives tells whether a variable of a function, or what it points to with some derefs, is there for the next pass.
-type outlives func(v *types.Var, derefs int) bool
+// lasts tells whether a variable of a function, or what it points to with some derefs, is there for the next pass.
+type lasts func(v *types.Var, derefs int) bool
 
-// receiverOf returns what outlives a pass if a method is a Plan: what its receiver points to. A method that the package only calls
+// receiverOf returns what lasts after a pass if a method is a Plan: what its receiver points to. A method that the package only calls
 // belongs to a Plan that made the receiver.
-func (r reader) receiverOf(f *types.Func) outlives {
+func (r reader) receiverOf(f *types.Func) lasts {
 	recv := f.Signature().Recv()
 	if recv == nil || !isPlanFunc(f.Signature()) || r.onlyCalled[f] {
 		return nil
@@ -260,16 +260,16 @@ func (r reader) receiverOf(f *types.Func) outlives {
 	return func(v *types.Var, derefs int) bool { return v == recv && derefs > 0 }
 }
 
-// capturedBy returns what outlives a pass if a function literal is a Plan: what it captures.
-func (r reader) capturedBy(lit *ast.FuncLit) outlives {
+// capturedBy returns what lasts after a pass if a function literal is a Plan: what it captures.
+func (r reader) capturedBy(lit *ast.FuncLit) lasts {
 	if t, ok := r.TypesInfo.TypeOf(lit).(*types.Signature); !ok || !isPlanFunc(t) {
 		return nil
 	}
 	return func(v *types.Var, _ int) bool { return r.isCaptured(v, lit) }
 }
 
-// lasting tells whether a site writes to what outlives a pass.
-func (r reader) lasting(s site, of outlives) bool {
+// lasting tells whether a site writes to what lasts after a pass.
+func (r reader) lasting(s site, of lasts) bool {
 	return slices.ContainsFunc(r.origins(s.place, s.derefs), func(from origin) bool {
 		return isGlobal(from.v) || of != nil && of(from.v, from.derefs)
 	})

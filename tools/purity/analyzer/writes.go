@@ -123,8 +123,8 @@ func (r reader) wayOf(s site) (way string, ok bool) {
 	return r.writtenBy(s.by, s.param)
 }
 
-// lastingWrites returns what a block writes that outlives the pass.
-func (r reader) lastingWrites(block ast.Node, of outlives) []cause {
+// lastingWrites returns what a block writes that lasts after the pass.
+func (r reader) lastingWrites(block ast.Node, of lasts) []cause {
 	var all []cause
 	for _, s := range r.sites(block) {
 		way, ok := r.wayOf(s)

@@ -1,4 +1,4 @@
-// Package lasting has Plans that write to what outlives the pass, and others that write only to what they have made.
+// Package lasting has Plans that write to what lasts after the pass, and others that write only to what they have made.
 package lasting
 
 import (
