@@ -33,7 +33,8 @@ import (
 // The builder calls the function a second time in every pass of a test, and in one of 64 passes of a manager, with a later View.Now. If a
 // child differs, two more calls show why: the plan is invalid if the child differs for the same arguments, or each second, except one with
 // [CreateOnly] or [Ignore], because the builder would write it in each pass. In a manager only children that exist count, so that what a
-// plan makes up for a new child, and then reads from the view, is no error there.
+// plan makes up for a new child, and then reads from the view, is no error there. In a test the status, the events, WaitingFor and
+// DeleteOwner must also be the same for the same arguments.
 type PlanFunc[T client.Object] func(owner T, observed View) Plan[T]
 
 // Plan is the decision of a [PlanFunc]. The zero value changes nothing.
@@ -158,7 +159,8 @@ func (plan *Plan[T]) check(d *plancheck.Declared, effects *effect.Performers, ow
 
 // checkRepeated calls the plan again, with the same arguments and with later times, and returns an error if a child has another value
 // each time. Each write of such a child would cause the next pass; in a manager, where some passes are checked, the error ends that
-// circle. There it is about existing children only: what a plan makes up for a new one, and then reads from the view, harms no one.
+// circle. There it is about existing children only: what a plan makes up for a new one, and then reads from the view, harms no one. In
+// tests it is also about what the plan reports.
 func (r *reconciler[T]) checkRepeated(ctx context.Context, owner T, view View, plan Plan[T]) error {
 	checked := func(p Plan[T]) []plancheck.Child {
 		if r.guard.Copies {
@@ -166,12 +168,32 @@ func (r *reconciler[T]) checkRepeated(ctx context.Context, owner T, view View, p
 		}
 		return plancheck.Existing(owner, p.checked(), view.observed.Children())
 	}
-	return plancheck.CheckRepeated(owner, checked(plan), func(after time.Duration) ([]plancheck.Child, bool) {
+	call := func(after time.Duration) (again Plan[T], ok bool) {
 		view := view
 		view.Now = view.Now.Add(after)
 		again, err := callPlan(ctx, r.plan, owner, view)
-		return checked(again), err == nil && ctx.Err() == nil
+		return again, err == nil && ctx.Err() == nil
+	}
+	var later *Plan[T] // of the first call
+	err := plancheck.CheckRepeated(owner, checked(plan), func(after time.Duration) ([]plancheck.Child, bool) {
+		again, ok := call(after)
+		if later == nil && ok {
+			later = &again
+		}
+		return checked(again), ok
 	})
+	if err != nil || !r.guard.Copies || later == nil || plan.reported().Difference(later.reported()) == "" {
+		return err
+	}
+	if again, ok := call(0); ok { // the time may make a difference, another call may not
+		return plan.reported().CheckSame(again.reported())
+	}
+	return nil
+}
+
+// reported returns what a plan reports: it is the same for the same arguments.
+func (plan *Plan[T]) reported() plancheck.Reported {
+	return plancheck.Reported{Status: plan.Status, WaitingFor: plan.WaitingFor, Events: plan.Events, DeleteOwner: plan.DeleteOwner}
 }
 
 // checked returns the parts of the children that show errors of the plan.

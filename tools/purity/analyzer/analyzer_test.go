@@ -17,6 +17,7 @@ import (
 // The expectations are comments in testdata: each line that says "want" is reported, and no other.
 func TestAnalyzer(t *testing.T) {
 	analysistest.Run(t, analysistest.TestData(), analyzer.Analyzer, "example.com/plans", "example.com/hidden", "example.com/order",
+		"example.com/lasting", "example.com/counters",
 		"github.com/armature-dev/armature/builder")
 }
 

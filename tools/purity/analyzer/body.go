@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -21,11 +22,14 @@ type cause struct {
 	pos    token.Pos
 	way    string // what it does: "calls time.Now"
 	advice string
+	// lasting: it writes to what lasts after the pass, which is no cause in what runs once in the process.
+	lasting bool
 }
 
 type call struct {
-	pos token.Pos
-	to  types.Object
+	pos  token.Pos
+	to   types.Object
+	once bool // it runs once in the process
 }
 
 // bodies are those of a package.
@@ -40,6 +44,23 @@ type reader struct {
 	*analysis.Pass
 	own     bool
 	excused map[line]bool
+
+	implementing map[*types.Func][]*types.Func // the methods by that of the interface
+
+	given      map[*types.Var][]ast.Expr      // what the variables of functions are set to
+	params     map[*types.Var]*types.Func     // the functions by their parameters
+	onlyCalled map[*types.Func]bool           // the functions that aren't given away
+	ways       map[*types.Func]map[int]string // how functions write to what their parameters point to
+}
+
+func newReader(pass *analysis.Pass) reader {
+	r := reader{Pass: pass, own: ours(pass.Module), excused: exceptions(pass),
+		implementing: map[*types.Func][]*types.Func{}, ways: map[*types.Func]map[int]string{}}
+	if r.own {
+		r.given, r.params, r.onlyCalled = r.valuesOfLocals(), r.paramsOfFunctions(), r.functionsOnlyCalled()
+		r.readWrites()
+	}
+	return r
 }
 
 // read reads all functions and variables of the package.
@@ -48,20 +69,29 @@ func (r reader) read() bodies {
 	for _, file := range r.Files {
 		test := r.isTest(file)
 		for _, decl := range file.Decls {
+			var within []ast.Node // the Plans that the next literal may be in: what it captures is of a pass
 			if d, ok := decl.(*ast.FuncDecl); ok && d.Body != nil {
 				f, ok := r.TypesInfo.Defs[d.Name].(*types.Func)
 				if !ok {
 					continue
 				}
-				b := r.body(nameOf(f), d.Body)
+				b := r.body(nameOf(f), d.Body, r.receiverOf(f))
 				all.of[f] = b
-				if !test && isPlan(f.Signature()) {
-					all.plans = append(all.plans, b)
+				if isPlan(f.Signature()) {
+					within = append(within, d)
+					if !test {
+						all.plans = append(all.plans, b)
+					}
 				}
 			}
 			for lit := range r.planLiterals(decl) {
+				of := r.capturedBy(lit)
+				if slices.ContainsFunc(within, func(plan ast.Node) bool { return plan.Pos() <= lit.Pos() && lit.End() <= plan.End() }) {
+					of = nil
+				}
+				within = append(within, lit)
 				if !test {
-					all.plans = append(all.plans, r.body(literalName(r.Fset, lit), lit.Body))
+					all.plans = append(all.plans, r.body(literalName(r.Fset, lit), lit.Body, of))
 				}
 			}
 		}
@@ -70,7 +100,7 @@ func (r reader) read() bodies {
 		for v, expressions := range r.values() {
 			b := &body{name: nameOf(v)}
 			for _, e := range expressions {
-				of := r.body("", e)
+				of := r.body("", e, nil)
 				b.causes, b.calls = append(b.causes, of.causes...), append(b.calls, of.calls...)
 			}
 			all.of[v] = b
@@ -115,19 +145,24 @@ func keepKnown(calls []call, known map[types.Object]*body) []call {
 	return kept
 }
 
-// body reads a function's block, or the value of a variable.
-func (r reader) body(name string, block ast.Node) *body {
+// body reads a function's block, or the value of a variable. of tells what lasts after the pass besides variables of packages.
+func (r reader) body(name string, block ast.Node, of lasts) *body {
 	b := &body{name: name}
 	add := func(pos token.Pos, way, advice string) {
 		if !r.excused[lineOf(r.Fset, pos)] {
-			b.causes = append(b.causes, cause{pos, way, advice})
+			b.causes = append(b.causes, cause{pos: pos, way: way, advice: advice})
 		}
 	}
+	if r.own {
+		b.causes = r.lastingWrites(block, of)
+	}
+	once, isCalled := r.runsOnce(block), map[*ast.Ident]bool{}
 	ast.Inspect(block, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
-			r.mention(b, n, add)
+			r.mention(b, n, once(n.Pos(), isCalled[n]), add)
 		case *ast.CallExpr:
+			isCalled[nameOfCalled(n.Fun)] = true
 			if f := called(r.TypesInfo, n.Fun); f != nil && isSetCondition(f) && !setsTime(block) {
 				add(n.Pos(), "calls "+nameOf(f)+", which calls time.Now for a condition without a time", adviceCondition)
 			}
@@ -150,7 +185,7 @@ func (r reader) body(name string, block ast.Node) *body {
 }
 
 // mention notes what a name stands for in a body.
-func (r reader) mention(b *body, n *ast.Ident, add func(pos token.Pos, way, advice string)) {
+func (r reader) mention(b *body, n *ast.Ident, once bool, add func(pos token.Pos, way, advice string)) {
 	to := r.TypesInfo.Uses[n]
 	switch o := to.(type) {
 	case *types.Func:
@@ -165,7 +200,7 @@ func (r reader) mention(b *body, n *ast.Ident, add func(pos token.Pos, way, advi
 		}
 		if r.own && isMethodOfInterface(f) {
 			for _, method := range r.implementations(f) {
-				r.follow(b, n, method, add)
+				r.follow(b, n, method, once)
 			}
 			return
 		}
@@ -182,20 +217,20 @@ func (r reader) mention(b *body, n *ast.Ident, add func(pos token.Pos, way, advi
 	default:
 		return
 	}
-	r.follow(b, n, to, add)
+	r.follow(b, n, to, once)
 }
 
 // follow notes that a body calls a function, or what a variable has: as a call within the package, or by what is known of another one.
-func (r reader) follow(b *body, n *ast.Ident, to types.Object, add func(pos token.Pos, way, advice string)) {
+func (r reader) follow(b *body, n *ast.Ident, to types.Object, once bool) {
 	if to.Pkg() == r.Pkg {
 		if !r.excused[lineOf(r.Fset, n.Pos())] {
-			b.calls = append(b.calls, call{n.Pos(), to})
+			b.calls = append(b.calls, call{n.Pos(), to, once})
 		}
 		return
 	}
 	var fact impure
-	if to.Pkg() != nil && r.ImportObjectFact(to, &fact) {
-		add(n.Pos(), "calls "+nameOf(to)+", which "+fact.Way, fact.Advice)
+	if to.Pkg() != nil && r.ImportObjectFact(to, &fact) && !(fact.Lasting && once) && !r.excused[lineOf(r.Fset, n.Pos())] {
+		b.causes = append(b.causes, cause{n.Pos(), "calls " + nameOf(to) + ", which " + fact.Way, fact.Advice, fact.Lasting})
 	}
 }
 
@@ -224,19 +259,28 @@ func concurrent(info *types.Info, n ast.Node) string {
 	return ""
 }
 
-// cause returns the first reason for which a function or variable isn't pure, its own or that of what it calls.
-func (b bodies) cause(of types.Object, seen map[types.Object]bool) (cause, bool) {
-	if seen[of] || b.of[of] == nil {
+// visited is a function or variable that was looked at, for all causes, or only for those that count in what runs once.
+type visited struct {
+	of   *body
+	once bool
+}
+
+// cause returns the first reason for which a function or variable isn't pure, its own or that of what it calls. Of what runs once it
+// looks for another reason than a write.
+func (b bodies) cause(of types.Object, once bool, seen map[visited]bool) (cause, bool) {
+	own := b.of[of]
+	if own == nil || seen[visited{own, once}] {
 		return cause{}, false
 	}
-	seen[of] = true
-	own := b.of[of]
-	if len(own.causes) > 0 {
-		return own.causes[0], true
+	seen[visited{own, once}] = true
+	for _, c := range own.causes {
+		if !once || !c.lasting {
+			return c, true
+		}
 	}
 	for _, c := range own.calls {
-		if found, ok := b.cause(c.to, seen); ok {
-			return cause{pos: c.pos, way: "calls " + nameOf(c.to) + ", which " + found.way, advice: found.advice}, true
+		if found, ok := b.cause(c.to, once || c.once, seen); ok {
+			return cause{pos: c.pos, way: "calls " + nameOf(c.to) + ", which " + found.way, advice: found.advice, lasting: found.lasting}, true
 		}
 	}
 	return cause{}, false

@@ -8,7 +8,9 @@
 //   - random numbers and identifiers;
 //   - files, the environment, processes, the network, requests to the API server;
 //   - goroutines and channels, whose order is the scheduler's;
-//   - the order in which Go ranges over a map, when it decides the order of a list, the text of a message, or which entry is returned.
+//   - the order in which Go ranges over a map, when it decides the order of a list, the text of a message, or which entry is returned;
+//   - writes to what lasts after the pass: variables of packages, what the receiver of a Plan points to, and what the function literal of a
+//     Plan captures. A restart forgets them, and a replay or another manager never had them.
 //
 // # What counts as a Plan
 //
@@ -26,11 +28,26 @@
 //   - methods of an interface that the module declares: to the types of the package, and of the packages that it imports, which
 //     implement it.
 //
-// In other modules goroutines, channels, variables, interfaces and the order of maps don't count: a library may use them and be a function
-// of its arguments.
+// In other modules goroutines, channels, variables, interfaces, lasting state and the order of maps don't count: a library may use them and
+// be a function of its arguments.
 //
 // It doesn't see a function or an implementation that only a package assigns which isn't imported, such as a main package; values that
 // a Plan captures, such as settings; and the order of a map that only a helper sees, which the loop calls for each entry.
+//
+// # Writes to what lasts after the pass
+//
+// Counted are assignments and x++, delete, clear and copy; sorting in place and package maps; the methods that write of sync.Map, the
+// types of sync/atomic, and locks; and calls of functions and methods of the module that write to what a parameter or the receiver points
+// to. Of other modules the name decides: a method of a pointer or a map whose first word is Add, Set, Store, Delete or the like writes.
+// A local variable stands for what it was set to: after m := table, m[k] = v writes to table.
+//
+// Allowed are values of variables and init functions, sync.OnceFunc, OnceValue and OnceValues in the value of a variable, functions of a
+// sync.Once that take nothing from the pass, sync.Pool, and everything that the pass makes or gets as an argument. A cache that only saves
+// time is an exception, below.
+//
+// A method is a Plan here if it has the parameters of one, and the package gives it away or doesn't call it: one that the package only
+// calls may have a receiver of the pass. It isn't seen what a function returns, such as the pointer of a singleton, what a struct or a
+// closure of the pass keeps, and a local variable that may also have a value of the pass.
 //
 // # Exceptions
 //

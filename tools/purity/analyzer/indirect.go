@@ -135,6 +135,9 @@ func (r reader) implementations(f *types.Func) []*types.Func {
 	if !ok {
 		return nil
 	}
+	if all, ok := r.implementing[f]; ok {
+		return all
+	}
 	var all []*types.Func
 	for _, pkg := range append([]*types.Package{r.Pkg}, r.Pkg.Imports()...) {
 		if !r.isOfModule(pkg.Path()) {
@@ -146,11 +149,12 @@ func (r reader) implementations(f *types.Func) []*types.Func {
 				continue
 			}
 			method, _, _ := types.LookupFieldOrMethod(t.Type(), true, f.Pkg(), f.Name())
-			if m, ok := method.(*types.Func); ok {
+			if m, ok := method.(*types.Func); ok && !isMethodOfInterface(m) { // a struct may embed the interface
 				all = append(all, m.Origin())
 			}
 		}
 	}
+	r.implementing[f] = all
 	return all
 }
 

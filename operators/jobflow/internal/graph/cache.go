@@ -53,7 +53,7 @@ func (c *cache) of(ctx context.Context, flow *v1alpha1.JobFlow, retry int32) *Gr
 	}
 	g := Compile(ctx, flow, retry)
 	if ctx.Err() == nil { // else it may be incomplete
-		c.put(k, g)
+		c.put(k, g) //purity:ignore Compile is pure, so the cache only saves time
 	}
 	return g
 }

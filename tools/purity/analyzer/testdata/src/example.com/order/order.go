@@ -158,7 +158,7 @@ func Unordered(o *owner, view builder.View) (p plan) {
 	return p
 }
 
-func Elements(o *owner, view builder.View) (p plan) {
+func Elements(o *owner, view builder.View) (p plan) { // want Elements:"writes o.labels.k."
 	for _, k := range []string{"a", "b"} { // a list has an order
 		p.Children = append(p.Children, k)
 		p.Message = k
