@@ -51,8 +51,8 @@ type Operator[T client.Object] struct {
 	completed *completed[T] // nil before Complete
 }
 
-// NewOperator starts the description of an operator. Its name is unique in the manager, and has at most 128 characters. It is the name of the controller, the field
-// manager of its children, and the reporter of its events.
+// NewOperator starts the description of an operator. Its name is unique in the manager, and has at most 128 characters. It is the name of
+// the controller, the field manager of its children, and the reporter of its events.
 //
 //	err := builder.NewOperator[*v1alpha1.JobFlow](mgr, "jobflow").
 //		Owns(&batchv1.Job{}).
@@ -111,9 +111,9 @@ func (o *Operator[T]) Owns(kind client.Object, options ...OwnsOption) *Operator[
 
 // External sets a function that observes the state of something outside the cluster, such as a metric or an endpoint, before each plan. The
 // plan reads the result with the function [External], and so stays pure. The function blocks the operator's worker until it returns. It
-// must end with its context, set its own time limit, and cache results, because passes are frequent. If the plan that follows must wait for
-// CPU, the builder keeps the result for it, for at most a minute and while the owner is unchanged. So the result may be a minute older than
-// View.Now of its plan, and should have times instead of ages. The function must change neither the owner nor the objects of the View.
+// must return one type, end with its context, set its own time limit, and cache results, because passes are frequent. If the plan that
+// follows must wait for CPU, the builder keeps the result for it, for at most a minute and while the owner is unchanged. So the result may
+// be a minute older than View.Now of its plan, and should have times instead of ages. The function must change neither the owner nor the objects of the View.
 // The builder doesn't call it for a terminating owner. Its error or panic ends the pass before the plan; the builder reports it in an event
 // and, of an owner that is [Conditioned], in the condition Ready, with the reason [events.ReasonObservationFailed], and tries again with
 // backoff. A fact for the plan to report, such as an endpoint that is down, belongs in the result. Default: none. A later call replaces an

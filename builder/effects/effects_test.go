@@ -102,7 +102,6 @@ func (f *fixture) edits(change func(*v1alpha1.JobFlow)) {
 	require.NoError(f, buildertest.Change(newOwner(""), change)(f.Context(), f.user))
 }
 
-// A failing effect is tried again with a backoff, which outlives the process, and the condition has the performer's error.
 // A plan that doesn't check whether Lookup finds the Secret gives a nil.
 func TestAnEffectOfANilSecret(t *testing.T) {
 	plan := func(o *corev1.ConfigMap, _ builder.View) builder.Plan[*corev1.ConfigMap] {
@@ -115,6 +114,7 @@ func TestAnEffectOfANilSecret(t *testing.T) {
 	assert.ErrorContains(t, err, `effect "database/a": its Secrets[0] is nil`)
 }
 
+// A failing effect is tried again with a backoff, which outlives the process, and the condition has the performer's error.
 func TestFailingEffect(t *testing.T) {
 	f := newFixture(t, "database=orders")
 	f.system.FailNext(3)

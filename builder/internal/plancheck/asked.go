@@ -55,7 +55,7 @@ func (a *Asked) External(t reflect.Type, state any) {
 			"add External(observe) to the operator", failure.ErrMisuse, t))
 	case state != nil:
 		a.note(fmt.Errorf("%w: the plan asks for External[%s] and the operator's observe function returned a %T; "+
-			"ask for External[%T], or for External[any] if it returns several types", failure.ErrMisuse, t, state, state))
+			"ask for External[%T], and return one type always", failure.ErrMisuse, t, state, state))
 	}
 }
 

@@ -31,9 +31,9 @@ func learning(known discovery.CachedDiscoveryInterface, mapper meta.RESTMapper) 
 func (l *learner) again(since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := time.Now(); now.Sub(l.at) >= relearnAfter {
-		l.at = now
+	if time.Since(l.at) >= relearnAfter {
 		l.forget()
+		l.at = time.Now()
 	}
 	return l.at.After(since)
 }
@@ -68,6 +68,6 @@ func (d learningDiscovery) ServerPreferredResources() ([]*metav1.APIResourceList
 func (d learningDiscovery) Invalidate() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.at = time.Now()
 	d.forget()
+	d.at = time.Now()
 }

@@ -32,7 +32,7 @@ func New() *cobra.Command {
 waiting jobs in the order of the queue, with the reason of each.
 
 With the permission to list FluxJobs in all namespaces, the command shows all of them. Otherwise it shows those of your namespace, and
-for the others the information in the FluxSetup's status. Without the permission to read FluxSetups, which are cluster-scoped, it shows
+for the others the information in the FluxSetup's status. Without the permission to list FluxSetups, which are cluster-scoped, it shows
 the queues that your jobs wait in.`,
 		Example: "  armature queue\n  armature queue default -o wide",
 		Args:    cobra.MaximumNArgs(1),
@@ -79,25 +79,38 @@ func read(ctx context.Context, cluster *connect.Cluster, args []string, errs io.
 	if !isRead {
 		return nil, err
 	}
-	fmt.Fprintln(errs, "not shown: quota, usage and admitted jobs:", err)
-	readable, names := []v1alpha1.FluxSetup(nil), args
+	waiting := waitingIn(jobs)
+	names := args
 	if len(args) == 0 {
-		readable, names = readEach(ctx, cluster, slices.Sorted(maps.Keys(waitingIn(jobs))))
+		names = slices.Sorted(maps.Keys(waiting))
 	}
-	return append(newQueues(readable, jobs, false), newHidden(jobs, names)...), nil
+	return readEach(ctx, cluster, names, jobs, waiting, errs)
 }
 
-// readEach returns the FluxSetups that the user may read by their names, and the names of the others.
-func readEach(ctx context.Context, cluster *connect.Cluster, names []string) (setups []v1alpha1.FluxSetup, hidden []string) {
+// readEach returns queues by their names, also if the user may read only some of the FluxSetups.
+func readEach(
+	ctx context.Context, cluster *connect.Cluster, names []string, jobs []v1alpha1.FluxJob, waiting map[string][]*v1alpha1.FluxJob,
+	errs io.Writer,
+) ([]Queue, error) {
+	all := []Queue{}
+	var forbidden error
 	for _, name := range names {
 		var setup v1alpha1.FluxSetup
-		if err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, &setup); err != nil {
-			hidden = append(hidden, name)
-			continue
+		switch err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, &setup); {
+		case err == nil:
+			all = append(all, newQueues([]v1alpha1.FluxSetup{setup}, jobs, false)...)
+		case apierrors.IsNotFound(err):
+			all = append(all, NewMissing(name, waiting[name]))
+		case apierrors.IsForbidden(err):
+			all, forbidden = append(all, newHidden(name, waiting[name])), err
+		default:
+			return nil, err
 		}
-		setups = append(setups, setup)
 	}
-	return setups, hidden
+	if forbidden != nil {
+		fmt.Fprintln(errs, "not shown: quota, usage and admitted jobs:", forbidden)
+	}
+	return all, nil
 }
 
 // readSetups returns all FluxSetups, or the one that was asked for.

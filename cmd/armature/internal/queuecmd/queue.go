@@ -83,13 +83,9 @@ func newQueues(setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, withMissing
 	return all
 }
 
-// newHidden returns queues that may not be read, with the FluxJobs that wait in them.
-func newHidden(jobs []v1alpha1.FluxJob, names []string) []Queue {
-	waiting, all := waitingIn(jobs), []Queue{}
-	for _, name := range names {
-		all = append(all, Queue{Name: name, Hidden: true, Waiting: newWaiting(nil, nil, waiting[name])})
-	}
-	return all
+// newHidden returns a queue that may not be read, with the FluxJobs that wait in it.
+func newHidden(name string, waiting []*v1alpha1.FluxJob) Queue {
+	return Queue{Name: name, Hidden: true, Waiting: newWaiting(nil, nil, waiting)}
 }
 
 // waitingIn returns the waiting jobs by queue.

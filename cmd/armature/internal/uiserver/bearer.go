@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,6 +31,7 @@ type Bearer struct {
 	ctx     context.Context
 	connect func(token string) (*connect.Cluster, error)
 	viewers *lru.Cache[[sha256.Size]byte, *Viewer]
+	adding  sync.Mutex
 }
 
 // NewBearer returns the login by tokens. The connect function returns a connection that has the token's rights and no others.
@@ -76,25 +78,32 @@ func (b *Bearer) known(ctx context.Context, token string) (*Viewer, error) {
 		v.end()
 		return nil, err
 	}
-	b.makeRoom(v)
-	if other, ok, _ := b.viewers.PeekOrAdd(key, v); ok {
+	if other, ok := b.add(key, v); ok {
 		v.end()
 		return other, nil
 	}
 	return v, nil
 }
 
-// makeRoom forgets the least recently used viewer of a user who has as many as one may have, so that his tokens push no one else out.
-func (b *Bearer) makeRoom(v *Viewer) {
+// add remembers a viewer, unless another request has done so. It forgets the least recently used ones of a user who has as many as one may
+// have, so that his tokens push no one else out.
+func (b *Bearer) add(key [sha256.Size]byte, v *Viewer) (other *Viewer, known bool) {
+	b.adding.Lock()
+	defer b.adding.Unlock()
+	if other, known = b.viewers.Get(key); known {
+		return other, true
+	}
 	var own [][sha256.Size]byte
 	for _, key := range b.viewers.Keys() { // from the least recently used one
 		if other, ok := b.viewers.Peek(key); ok && other.account() == v.account() {
 			own = append(own, key)
 		}
 	}
-	if len(own) >= maxOfAccount {
-		b.viewers.Remove(own[0])
+	for _, key := range own[:max(len(own)+1-maxOfAccount, 0)] {
+		b.viewers.Remove(key)
 	}
+	b.viewers.Add(key, v)
+	return nil, false
 }
 
 func (b *Bearer) login(w http.ResponseWriter, r *http.Request, token string) (*Viewer, error) {

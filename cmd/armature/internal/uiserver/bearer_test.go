@@ -106,7 +106,6 @@ func TestPastedToken(t *testing.T) {
 	assert.Equal(t, "bob", bodyOf[sessionInfo](t, s.get("/api/session")).User, "the proxy's word counts")
 }
 
-// A token that was good and is refused now ends its streams.
 // Who makes many tokens pushes out his own, and no one else's.
 func TestManyTokensOfAUser(t *testing.T) {
 	var ended []string
@@ -114,8 +113,8 @@ func TestManyTokensOfAUser(t *testing.T) {
 	require.NoError(t, err)
 	add := func(token, user string) {
 		v := &Viewer{user: user, end: func() { ended = append(ended, token) }}
-		login.makeRoom(v)
-		login.viewers.Add(sha256.Sum256([]byte(token)), v)
+		_, known := login.add(sha256.Sum256([]byte(token)), v)
+		assert.False(t, known)
 	}
 	add("alice", "alice")
 	for i := range maxViewers {
@@ -127,6 +126,7 @@ func TestManyTokensOfAUser(t *testing.T) {
 	assert.Equal(t, "0", ended[0])
 }
 
+// A token that was good and is refused now ends its streams.
 func TestRevokedTokenEndsStreams(t *testing.T) {
 	api := newAPI(t)
 	s := newSite(t, api)
