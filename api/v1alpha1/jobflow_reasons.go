@@ -81,7 +81,7 @@ const (
 	// quotes its error.
 	ReasonPodsRefused = "PodsRefused"
 	// ReasonPodsTerminating: the operator creates or resumes a Job only after pods of its predecessor, or its own
-	// earlier ones, have ended.
+	// earlier ones, have ended. The Job of a MiniCluster whose leader no longer runs ends only after its pods have.
 	ReasonPodsTerminating = "PodsTerminating"
 	// ReasonChangeIgnored: the spec was changed after the flow had ended.
 	ReasonChangeIgnored = "ChangeIgnored"

@@ -35,7 +35,7 @@ func (p *pass) planEnded(jobs []*batchv1.Job) builder.Plan[*v1alpha1.DaemonJob] 
 		plan.Events = append(plan.Events, lifecycle.ChangeIgnored("job", p.job.Status.State, next))
 	}
 	plan.Delete = unended(jobs, hostlist.Parse(status.SucceededNodes))
-	ttl := lifecycle.Expiry(status.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
+	ttl := lifecycle.Expiry(status.CompletionTime, status.Conditions, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
 	plan.DeleteOwner, plan.RequeueAfter = ttl.Due, ttl.Left
 	return p.withStatus(plan, status)
 }

@@ -72,7 +72,7 @@ func (p *pass) nextTimer(status v1alpha1.DaemonJobStatus) time.Duration {
 	if status.CompletionTime == nil {
 		return lifecycle.Deadline(status.ActiveSince, p.job.Spec.ActiveDeadlineSeconds, p.now.Time).Left
 	}
-	ttl := lifecycle.Expiry(status.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
+	ttl := lifecycle.Expiry(status.CompletionTime, status.Conditions, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
 	if ttl.Due {
 		return lifecycle.Later // the end must be recorded first
 	}

@@ -85,7 +85,7 @@ func (p *pass) planEnded(o *observed) builder.Plan[*v1alpha1.FluxJob] {
 	if p.job.Spec.CleanupPolicy == v1alpha1.CleanupMiniCluster && o.cluster != nil && o.cluster.DeletionTimestamp == nil {
 		plan.Delete = append(plan.Delete, o.cluster)
 	}
-	ttl := lifecycle.Expiry(s.CompletionTime, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
+	ttl := lifecycle.Expiry(s.CompletionTime, s.Conditions, p.job.Spec.TTLSecondsAfterFinished, p.now.Time)
 	plan.DeleteOwner, plan.RequeueAfter = ttl.Due, ttl.Left
 	return p.withStatus(plan, s)
 }

@@ -305,12 +305,12 @@ func TestWhatHappensAfterTheEnd(t *testing.T) {
 	assert.Equal(t, lifecycle.Soon, s.plan.RequeueAfter)
 	s.step(12)
 	assert.Equal(t, []client.Object{over}, s.plan.Delete)
-	assert.Equal(t, 29*time.Second, s.plan.RequeueAfter)
+	assert.Equal(t, 30*time.Second, s.plan.RequeueAfter, "from the record of the end")
 	assert.False(t, s.plan.DeleteOwner)
 	s.children = nil
 	s.job.Generation = 2
 	assert.Equal(t, []string{v1alpha1.ReasonChangeIgnored}, s.step(13))
-	s.step(41)
+	s.step(42)
 	assert.True(t, s.plan.DeleteOwner)
 	assert.Empty(t, s.plan.Children)
 }

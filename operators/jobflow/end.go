@@ -29,7 +29,7 @@ func planTerminating(flow *v1alpha1.JobFlow, view builder.View) builder.Plan[*v1
 // JobFlow once ttlSecondsAfterFinished have passed.
 func (p *pass) planEnded() builder.Plan[*v1alpha1.JobFlow] {
 	status := copyOf(&p.last)
-	expiry := lifecycle.Expiry(status.CompletionTime, p.spec.TTLSecondsAfterFinished, p.now.Time)
+	expiry := lifecycle.Expiry(status.CompletionTime, status.Conditions, p.spec.TTLSecondsAfterFinished, p.now.Time)
 	if expiry.Due {
 		return builder.Plan[*v1alpha1.JobFlow]{DeleteOwner: true}
 	}
@@ -118,7 +118,7 @@ func (p *pass) expiredJobs(o *observed) []client.Object {
 		if o.Phase == outcome.Running {
 			return
 		}
-		expiry := lifecycle.Expiry(o.Ended, &ttl, p.now.Time)
+		expiry := lifecycle.Expiry(o.Ended, nil, &ttl, p.now.Time)
 		switch {
 		case expiry.Due && isRecorded():
 			jobs = append(jobs, job)

@@ -71,7 +71,7 @@ func (p *pass) nextAfterEnd(status *v1alpha1.JobFlowStatus) time.Duration {
 	case p.spec.Retry > p.retry, retention != "" && retention != v1alpha1.RetainAll:
 		return lifecycle.Shortly
 	case ttl != nil:
-		return max(lifecycle.Expiry(status.CompletionTime, ttl, p.now.Time).Left, lifecycle.Shortly)
+		return max(lifecycle.Expiry(status.CompletionTime, status.Conditions, ttl, p.now.Time).Left, lifecycle.Shortly)
 	default:
 		return 0
 	}

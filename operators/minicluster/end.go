@@ -25,7 +25,7 @@ func (p *pass) planEnded(o *observed) builder.Plan[*v1alpha1.MiniCluster] {
 	s := p.c.Status.DeepCopy()
 	p.conditions(s).Conclude()
 	s.Size, s.ReadyPods = o.count(p.c)
-	ttl := lifecycle.Expiry(s.CompletionTime, p.c.Spec.TTLSecondsAfterFinished, p.now.Time)
+	ttl := lifecycle.Expiry(s.CompletionTime, s.Conditions, p.c.Spec.TTLSecondsAfterFinished, p.now.Time)
 	plan := builder.Plan[*v1alpha1.MiniCluster]{DeleteOwner: ttl.Due, RequeueAfter: ttl.Left}
 	plan.Prune = []client.Object{&appsv1.Deployment{}} // the services
 	if p.c.Spec.Cleanup {

@@ -112,7 +112,8 @@ func (p *pass) requeueAfter(o *observed, d decision, s *v1alpha1.MiniClusterStat
 	case s.State == v1alpha1.MiniClusterStateStarting:
 		return o.requeueAfter
 	}
-	return 0
+	_, left := p.awaited(s, o, p.isEnding(s, o, d))
+	return left
 }
 
 // deadline returns the timer of deadlineSeconds.

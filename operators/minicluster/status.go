@@ -129,7 +129,12 @@ func (p *pass) setStarted(s *v1alpha1.MiniClusterStatus, o *observed) {
 func (p *pass) setProgress(s *v1alpha1.MiniClusterStatus, o *observed, d decision) {
 	c, conditions, ready := p.c, p.conditions(s), readyPods(s.ReadyPods, size(p.c))
 	s.Selector = LabelUID + "=" + string(c.UID) + "," + batchv1.JobNameLabel + "=" + c.Name
-	if p.isEnding(s, o, d) {
+	isEnding := p.isEnding(s, o, d)
+	if pod, _ := p.awaited(s, o, isEnding); pod != nil {
+		p.setAwaiting(s, o, d, pod)
+		return
+	}
+	if isEnding {
 		return // the Job has yet to say how it ended: until then all stays as it was, since a state never goes back
 	}
 	stopping := d.action == actionAwaitPods ||
@@ -177,10 +182,15 @@ func (p *pass) setProgress(s *v1alpha1.MiniClusterStatus, o *observed, d decisio
 	}
 }
 
+// isLeaderKnown reports whether the leader of the present Job is on record.
+func (p *pass) isLeaderKnown(s *v1alpha1.MiniClusterStatus, o *observed) bool {
+	return o.job != nil && attempt(o.job) >= s.Restarts && p.c.Status.Leader != nil
+}
+
 // isEnding reports whether the leader's work is over and the cluster won't start again, while the Job hasn't ended.
 func (p *pass) isEnding(s *v1alpha1.MiniClusterStatus, o *observed, d decision) bool {
 	known := p.c.Status.Leader
-	if o.job == nil || attempt(o.job) < s.Restarts || known == nil {
+	if !p.isLeaderKnown(s, o) {
 		return false
 	}
 	if o.job.Annotations[annotationFailure] != "" {

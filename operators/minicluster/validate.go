@@ -2,6 +2,7 @@ package minicluster
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -35,7 +36,29 @@ func validate(c *v1alpha1.MiniCluster) field.ErrorList {
 		errs = append(errs, validateMode(c, w, spec)...)
 	}
 	errs = append(errs, validateVolumes(c, spec)...)
-	return append(errs, validatePod(c, spec)...)
+	errs = append(errs, validatePod(c, spec)...)
+	if len(errs) == 0 { // others can't be rendered
+		errs = validateScripts(c, spec)
+	}
+	return errs
+}
+
+// maxScripts bounds the scripts of a MiniCluster: it is the size of a ConfigMap.
+const maxScripts = 1 << 20
+
+func validateScripts(c *v1alpha1.MiniCluster, spec *field.Path) field.ErrorList {
+	total := 0
+	for _, text := range scripts(c) {
+		total += len(text)
+	}
+	if total <= maxScripts {
+		return nil
+	}
+	why := fmt.Sprintf("the commands and the scripts that run them have %d bytes, at most %d", total, maxScripts)
+	if modeOf(c) == modeBatch {
+		why += "; a line of a batch takes about 190 besides its own: have lines submit several jobs, or use batchRaw"
+	}
+	return field.ErrorList{field.Forbidden(spec.Child("containers"), why)}
 }
 
 func validateName(c *v1alpha1.MiniCluster) field.ErrorList {

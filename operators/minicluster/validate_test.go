@@ -42,6 +42,11 @@ func TestValidate(t *testing.T) {
 		want   string // empty: valid
 	}{
 		"as it is":     {func(*spec) {}, ""},
+		"a long batch": {first(func(c *container) { c.Batch, c.Command = true, strings.Repeat("hostname\n", 5000) }), ""},
+		"too long a batch": {
+			first(func(c *container) { c.Batch, c.Command = true, strings.Repeat("hostname\n", 6000) }),
+			"spec.containers: Forbidden: the commands and the scripts that run them have 11",
+		},
 		"no container": {func(s *spec) { s.Containers = nil }, "spec.containers: Required value"},
 		"two runners": {func(s *spec) {
 			s.Containers = []container{{Image: "a", RunFlux: true}, {Image: "b", RunFlux: true}}

@@ -26,7 +26,7 @@ func (p *pass) planEnded(o *observed) actions {
 	s.ObservedGeneration = p.generation
 	p.conditions(s).Conclude()
 	o.setLeft(s)
-	ttl := lifecycle.Expiry(s.CompletionTime, p.spec.RunPolicy.TTLSecondsAfterFinished, p.now.Time)
+	ttl := lifecycle.Expiry(s.CompletionTime, s.Conditions, p.spec.RunPolicy.TTLSecondsAfterFinished, p.now.Time)
 	a := actions{status: s, requeueAfter: ttl.Left, deleteOwner: ttl.Due}
 	if p.last.ObservedGeneration != p.generation {
 		a.events = []events.Event{lifecycle.ChangeIgnored("job", p.last.State, "create a new one to run it")}

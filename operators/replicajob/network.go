@@ -1,6 +1,8 @@
 package replicajob
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +54,7 @@ func (p *pass) headless(name string, selector labels.Set) *corev1.Service {
 	}
 }
 
-// servicePorts are the ports of the container that counts.
+// servicePorts are the ports of the container that counts. A container may have a port twice, a Service can't.
 func servicePorts(pod *corev1.PodSpec, container string) []corev1.ServicePort {
 	c := outcome.DefaultContainer(pod, container)
 	if c == nil {
@@ -60,6 +62,11 @@ func servicePorts(pod *corev1.PodSpec, container string) []corev1.ServicePort {
 	}
 	var ports []corev1.ServicePort
 	for i, p := range c.Ports {
+		if slices.ContainsFunc(c.Ports[:i], func(q corev1.ContainerPort) bool {
+			return q.ContainerPort == p.ContainerPort && cmp.Or(q.Protocol, corev1.ProtocolTCP) == cmp.Or(p.Protocol, corev1.ProtocolTCP)
+		}) {
+			continue
+		}
 		name := p.Name
 		if name == "" && len(c.Ports) > 1 { // with several, each must have one
 			name = "port-" + strconv.Itoa(i)

@@ -113,12 +113,16 @@ func (p *pass) plan(view builder.View) actions {
 	case actionAwaitPods:
 		a.deletePods(o.pods())
 	case actionRun, actionAwaitRestart:
-		a.edits, a.prune = release(o.released), p.prunable()
+		a.edits = release(o.released)
+		failed, left := p.toRecreate(d.restarting)
+		a.requeueAfter = lifecycle.Soonest(a.requeueAfter, left)
+		// Invariant: a plan that deletes pods has no children, because the builder deletes nothing after a child that it can't apply.
+		if a.deletePods(slices.Concat(o.surplus, o.old, o.collected, failed)); len(a.delete) > 0 {
+			return a
+		}
+		a.prune = p.prunable()
 		gang, admitted := p.gang(o, view)
 		a.children = append(p.services(o), gang...)
-		failed, left := p.toRecreate(d.restarting)
-		a.deletePods(slices.Concat(o.surplus, o.old, o.collected, failed))
-		a.requeueAfter = lifecycle.Soonest(a.requeueAfter, left)
 		if admitted && d.action == actionRun && !p.isBlocked(o) {
 			a.createPods(p.missingPods(o))
 		}

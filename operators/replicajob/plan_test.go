@@ -33,6 +33,8 @@ func TestPodsOfNoReplicaAreDeleted(t *testing.T) {
 	plan := ReplicaJobs.Plan(job, buildertest.NewView(epoch, append(others, workers...)...))
 	assert.ElementsMatch(t, others, plan.Delete)
 	assert.Equal(t, v1alpha1.ReplicaJobRunning, plan.Status.Status.State)
+	assert.Empty(t, plan.Children)
+	plan = ReplicaJobs.Plan(job, buildertest.NewView(epoch, workers...))
 	assert.Len(t, plan.Children, 1, "the Service, and no pod")
 
 	for _, pod := range workers {

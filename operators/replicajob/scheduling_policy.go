@@ -153,6 +153,11 @@ func (p *pass) gang(o *observed, view builder.View) (children []builder.Child, a
 			},
 			PriorityClassName: p.spec.RunPolicy.SchedulingPolicy.PriorityClass,
 		}}
+		for _, found := range builder.Owned[*schedulingv1beta1.PodGroup](view) {
+			if found.Name == own.Name { // the API server refuses another class: it applies to the next PodGroup
+				own.Spec.PriorityClassName = found.Spec.PriorityClassName
+			}
+		}
 		return []builder.Child{p.take(own)}, true
 	default:
 		theirs := gangKind(provider).(*unstructured.Unstructured)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -110,5 +111,25 @@ func TestPodRequests(t *testing.T) {
 		cpu := podRequests(&c.pod)["cpu"]
 		assert.Equal(t, c.want, cpu.String(), name)
 		assert.Equal(t, before, &c.pod, name)
+	}
+}
+
+// The API server refuses another class for an existing PodGroup.
+func TestAPodGroupKeepsItsPriorityClass(t *testing.T) {
+	kind := ReplicaJobs
+	kind.Schedulers = []v1alpha1.GangProvider{"Kubernetes"}
+	for _, class := range []string{"low", ""} {
+		job := makeJob(started, replicas("Worker", 1), gang(v1alpha1.SchedulingPolicy{PriorityClass: class}))
+		existing := &schedulingv1beta1.PodGroup{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"},
+			Spec:       schedulingv1beta1.PodGroupSpec{PriorityClassName: "high"},
+		}
+		plan := kind.Plan(job, buildertest.NewView(epoch, existing))
+		group := plan.Children[1].Object().(*schedulingv1beta1.PodGroup)
+		assert.Equal(t, "high", group.Spec.PriorityClassName)
+
+		plan = kind.Plan(job, buildertest.NewView(epoch))
+		group = plan.Children[1].Object().(*schedulingv1beta1.PodGroup)
+		assert.Equal(t, class, group.Spec.PriorityClassName)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
 // The delays of the pass that acts on what the present one records.
@@ -49,10 +51,19 @@ func Deadline(started *metav1.Time, activeDeadlineSeconds *int64, now time.Time)
 	return Timer{Due: left <= 0, Left: max(left, 0)}
 }
 
-// Expiry returns the timer of ttlSecondsAfterFinished, which runs from the end, by the same rule.
-func Expiry(ended *metav1.Time, ttlSecondsAfterFinished *int32, now time.Time) Timer {
-	if ttlSecondsAfterFinished == nil {
+// Expiry returns the timer of ttlSecondsAfterFinished, which runs from the end, by the same rule. The end is completionTime, or, if it is
+// later, the transition of the condition Succeeded or Failed: completionTime may be by the clock of a node, which may be behind.
+func Expiry(completionTime *metav1.Time, conditions []metav1.Condition, ttlSecondsAfterFinished *int32, now time.Time) Timer {
+	if completionTime == nil || ttlSecondsAfterFinished == nil {
 		return Timer{}
+	}
+	ended := completionTime
+	for i := range conditions {
+		c := &conditions[i]
+		isEnd := c.Type == v1alpha1.ConditionSucceeded || c.Type == v1alpha1.ConditionFailed
+		if isEnd && c.Status == metav1.ConditionTrue && ended.Before(&c.LastTransitionTime) {
+			ended = &c.LastTransitionTime
+		}
 	}
 	seconds := int64(*ttlSecondsAfterFinished)
 	return Deadline(ended, &seconds, now)

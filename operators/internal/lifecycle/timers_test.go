@@ -52,14 +52,40 @@ func TestNothingComesEarly(t *testing.T) {
 	second := ptr.To[int64](1)
 	assert.False(t, Deadline(&recorded, second, started.Add(999*time.Millisecond)).Due)
 	assert.True(t, Deadline(&recorded, second, started.Add(1100*time.Millisecond)).Due)
-	assert.False(t, Expiry(&recorded, ptr.To[int32](1), started.Add(999*time.Millisecond)).Due)
+	assert.False(t, Expiry(&recorded, nil, ptr.To[int32](1), started.Add(999*time.Millisecond)).Due)
 }
 
 func TestExpiry(t *testing.T) {
-	assert.Equal(t, Timer{}, Expiry(&start, nil, start.Time))
-	assert.Equal(t, Timer{}, Expiry(nil, ptr.To[int32](1), start.Time))
-	assert.Equal(t, Timer{Left: 2 * time.Second}, Expiry(&start, ptr.To[int32](1), start.Time))
-	assert.Equal(t, Timer{Due: true}, Expiry(&start, ptr.To[int32](0), start.Time))
+	assert.Equal(t, Timer{}, Expiry(&start, nil, nil, start.Time))
+	assert.Equal(t, Timer{}, Expiry(nil, nil, ptr.To[int32](1), start.Time))
+	assert.Equal(t, Timer{Left: 2 * time.Second}, Expiry(&start, nil, ptr.To[int32](1), start.Time))
+	assert.Equal(t, Timer{Due: true}, Expiry(&start, nil, ptr.To[int32](0), start.Time))
+}
+
+// completionTime may be by the clock of a node. A status may have no condition, or an earlier one, which an invalid spec has set.
+func TestExpiryRunsFromTheLaterRecordOfTheEnd(t *testing.T) {
+	ttl, later := ptr.To[int32](10), metav1.NewTime(start.Add(time.Hour))
+	for name, c := range map[string]struct {
+		condition metav1.Condition
+		due       bool
+	}{
+		"none":       {due: true},
+		"succeeded":  {condition: metav1.Condition{Type: "Succeeded", Status: "True", LastTransitionTime: later}},
+		"failed":     {condition: metav1.Condition{Type: "Failed", Status: "True", LastTransitionTime: later}},
+		"not failed": {condition: metav1.Condition{Type: "Failed", Status: "False", LastTransitionTime: later}, due: true},
+		"ready":      {condition: metav1.Condition{Type: "Ready", Status: "True", LastTransitionTime: later}, due: true},
+		"earlier": {condition: metav1.Condition{
+			Type: "Failed", Status: "True", LastTransitionTime: metav1.NewTime(start.Add(-time.Hour)),
+		}, due: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conditions := []metav1.Condition{c.condition}
+			assert.Equal(t, c.due, Expiry(&start, conditions, ttl, start.Add(time.Hour)).Due)
+			assert.False(t, Expiry(&start, conditions, ttl, start.Add(10*time.Second)).Due)
+			assert.True(t, Expiry(&start, conditions, ttl, later.Add(11*time.Second)).Due)
+			assert.Equal(t, Timer{}, Expiry(nil, conditions, ttl, later.Add(time.Hour)))
+		})
+	}
 }
 
 func TestSoonest(t *testing.T) {
