@@ -34,5 +34,5 @@ func TestAJobThatWasMissedIsStoppedLater(t *testing.T) {
 func TestSuspendOrResumeLeavesTerminatingJobsAlone(t *testing.T) {
 	terminating := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "demo-n1", DeletionTimestamp: new(at(1))}}
 	p := &pass{job: makeJob(func(s *spec) { s.Suspend = true })}
-	assert.Empty(t, p.suspendOrResume(&observed{running: []run{{"n1", terminating}}}))
+	assert.Empty(t, p.suspendOrResume(&observed{running: []run{{node: "n1", job: terminating}}}))
 }
