@@ -1,7 +1,6 @@
 package daemonjob
 
 import (
-	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -229,9 +228,5 @@ func leftoverPods(view builder.View, jobs []*batchv1.Job) leftovers {
 }
 
 // on returns the pods that deleted Jobs have left on a node. The node gets no Job while one of them runs. A pod that is older than the node
-// ran on an earlier node of the same name, and doesn't count.
-func (l leftovers) on(node *corev1.Node) []*corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(l[names.LabelValue(node.Name)]), func(pod *corev1.Pod) bool {
-		return pod.CreationTimestamp.Before(&node.CreationTimestamp)
-	})
-}
+// counts, too: the same machine may have registered again. Its kubelet, or that of another machine of the name, ends terminating pods.
+func (l leftovers) on(node *corev1.Node) []*corev1.Pod { return l[names.LabelValue(node.Name)] }
