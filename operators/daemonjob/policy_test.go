@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,4 +36,21 @@ func TestSuspendOrResumeLeavesTerminatingJobsAlone(t *testing.T) {
 	terminating := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "demo-n1", DeletionTimestamp: new(at(1))}}
 	p := &pass{job: makeJob(func(s *spec) { s.Suspend = true })}
 	assert.Empty(t, p.suspendOrResume(&observed{running: []run{{node: "n1", job: terminating}}}))
+}
+
+// The clock of a node may be ahead.
+func TestCompletionTimeIsNotInTheFuture(t *testing.T) {
+	job := makeJob()
+	job.Status.StartTime = new(at(0))
+	node := makeNode("n1")
+	own := onNode(render(job), job, node)
+	own.UID = "own"
+	for ended, want := range map[int]metav1.Time{3600: at(100), 100: at(100), 40: at(40), -600: at(100)} {
+		pod := succeededPod(own)
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(ended)},
+		}}}
+		plan := Plan(job, buildertest.WithWatched(buildertest.NewView(at(100).Time, own, pod), node))
+		assert.Equal(t, new(want), plan.Status.Status.CompletionTime, "ended %d s after the start", ended)
+	}
 }

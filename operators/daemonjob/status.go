@@ -74,10 +74,11 @@ func (p *pass) state(o *observed, d decision, hasStarted bool) v1alpha1.State {
 	}
 }
 
-// completionTime returns when the last Job ended, if that ended the job; this pass only observes it later.
+// completionTime returns when the last Job ended, if that ended the job; this pass only observes it later. The clock of a node may be off,
+// so a time before the start or after now doesn't count.
 func (p *pass) completionTime(start *metav1.Time, o *observed, d decision) *metav1.Time {
 	lastJobEndedIt := d.reason == v1alpha1.ReasonSucceeded || d.reason == v1alpha1.ReasonJobFailed
-	if lastJobEndedIt && o.lastEnd != nil && !o.lastEnd.Before(start) {
+	if lastJobEndedIt && o.lastEnd != nil && !o.lastEnd.Before(start) && !p.now.Before(o.lastEnd) {
 		return o.lastEnd.DeepCopy()
 	}
 	return p.now.DeepCopy()
