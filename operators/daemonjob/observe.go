@@ -127,7 +127,9 @@ func (p *pass) observe(view builder.View) *observed {
 			}
 		case !eligible.matches(node):
 		default:
-			old, reason := left.on(node), eligible.blocker(node)
+			old, until := left.on(node, p.now.Time)
+			o.requeueAfter = lifecycle.Soonest(o.requeueAfter, until)
+			reason := eligible.blocker(node)
 			switch {
 			case len(old) > 0 && (reason == "" || !p.areInterrupted(o, old)):
 				o.terminating++
@@ -227,6 +229,19 @@ func leftoverPods(view builder.View, jobs []*batchv1.Job) leftovers {
 	return left
 }
 
-// on returns the pods that deleted Jobs have left on a node. The node gets no Job while one of them runs. A pod that is older than the node
-// counts, too: the same machine may have registered again. Its kubelet, or that of another machine of the name, ends terminating pods.
-func (l leftovers) on(node *corev1.Node) []*corev1.Pod { return l[names.LabelValue(node.Name)] }
+// on returns the pods that deleted Jobs have left on a node. The node gets no Job while one of them runs. A pod that is older than the
+// node counts, too: the same machine may have registered again. Its kubelet kills the pod when its grace period ends. If the pod is still
+// there interruptedAfter that, nobody removes it, and it no longer counts. The duration is the time until then; 0: there is none.
+func (l leftovers) on(node *corev1.Node, now time.Time) (pods []*corev1.Pod, until time.Duration) {
+	for _, pod := range l[names.LabelValue(node.Name)] {
+		if pod.DeletionTimestamp != nil && pod.CreationTimestamp.Before(&node.CreationTimestamp) {
+			left := pod.DeletionTimestamp.Add(interruptedAfter).Sub(now)
+			if left <= 0 {
+				continue
+			}
+			until = lifecycle.Soonest(until, left)
+		}
+		pods = append(pods, pod)
+	}
+	return pods, until
+}

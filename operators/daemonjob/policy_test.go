@@ -2,6 +2,7 @@ package daemonjob
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	batchv1 "k8s.io/api/batch/v1"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
@@ -53,4 +55,22 @@ func TestCompletionTimeIsNotInTheFuture(t *testing.T) {
 		plan := Plan(job, buildertest.WithWatched(buildertest.NewView(at(100).Time, own, pod), node))
 		assert.Equal(t, new(want), plan.Status.Status.CompletionTime, "ended %d s after the start", ended)
 	}
+}
+
+// The node may be the same machine, registered again, whose kubelet kills the pod at the end of its grace period.
+func TestAPodOlderThanItsNodeIsWaitedForUntilItIsKilled(t *testing.T) {
+	job := makeJob()
+	job.Status.StartTime = new(at(0))
+	pod := succeededPod(onNode(render(job), job, makeNode("n1")))
+	pod.CreationTimestamp, pod.DeletionTimestamp, pod.Spec.NodeName, pod.Status.Phase = at(0), new(at(70)), "n1", corev1.PodRunning
+	node := makeNode("n1")
+	node.CreationTimestamp = at(50)
+	plan := func(now int) builder.Plan[*v1alpha1.DaemonJob] {
+		return Plan(job, buildertest.WithWatched(buildertest.WithWatched(buildertest.NewView(at(now).Time), node), pod))
+	}
+	assert.Empty(t, plan(129).Children)
+	assert.Equal(t, time.Second, plan(129).RequeueAfter)
+	assert.Len(t, plan(130).Children, 1, "a simulated kubelet may not know it")
+	node.CreationTimestamp = at(-50)
+	assert.Empty(t, plan(130).Children)
 }
