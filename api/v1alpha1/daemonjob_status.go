@@ -77,12 +77,14 @@ type DaemonJobStatus struct {
 	// +kubebuilder:default=0
 	Failed int32 `json:"failed"`
 
-	// Waiting is the number of unavailable nodes without a Job: they are cordoned, or have a taint without a toleration.
+	// Waiting is the number of unavailable nodes without a Job, or with unavailableNodes Skip with an interrupted one: they
+	// are cordoned, or have a taint without a toleration.
 	// +optional
 	// +kubebuilder:default=0
 	Waiting int32 `json:"waiting"`
 
-	// Skipped is the number of nodes that had no Job when the job ended. It is 0 before the end.
+	// Skipped is the number of nodes that had no Job when the job ended, or with unavailableNodes Skip an interrupted one.
+	// It is 0 before the end.
 	// +optional
 	// +kubebuilder:default=0
 	Skipped int32 `json:"skipped"`

@@ -122,7 +122,8 @@ type DaemonJobSpec struct {
 	// nodes with a taint that the pods don't tolerate (a node that isn't ready has one). They get their Job as soon as
 	// they can take a pod, while the job runs. Wait, the default: the job doesn't end before. The condition Ready names
 	// them; to ignore some of them, exclude them, or tolerate their taints. Skip: the job ends without them, and counts
-	// them as skipped. A role taint, node-role.kubernetes.io/..., is different: without a toleration the job doesn't
+	// them as skipped. This includes a node that becomes unavailable while it runs its Job, once none of the Job's pods can
+	// run there, unless the Job fails. A role taint, node-role.kubernetes.io/..., is different: without a toleration the job doesn't
 	// select the node, as with a DaemonSet.
 	// +optional
 	UnavailableNodes UnavailableNodes `json:"unavailableNodes,omitempty"`
@@ -149,9 +150,9 @@ type DaemonJobSpec struct {
 	// +optional
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
-	// MaxFailures is the number of failed nodes at which failurePolicy takes effect: a number, at least 1, or a
-	// percentage of status.desired, from 1% to 100%, rounded up. Together with parallelism, it rolls a change through a
-	// cluster and stops when nodes fail. It needs failurePolicy FailFast or Pause. Default: 1.
+	// MaxFailures is the number of nodes that have failed, or are certain to fail, at which failurePolicy takes effect: a
+	// number, at least 1, or a percentage of status.desired, from 1% to 100%, rounded up. Together with parallelism, it
+	// rolls a change through a cluster and stops when nodes fail. It needs failurePolicy FailFast or Pause. Default: 1.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 : self.matches('^([1-9][0-9]?|100)%$')",message="must be a number of nodes, at least 1, or a percentage from 1% to 100%"

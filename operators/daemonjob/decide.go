@@ -52,14 +52,14 @@ func (p *pass) decide(o *observed) decision {
 		d.starts = true
 		d.reason, d.message = v1alpha1.ReasonNoMatchingNodes,
 			"waiting for a node: there is none that the template selects and that isn't excluded"
-	case len(o.pending)+o.active() > 0:
+	case len(o.pending)+o.active() > len(o.interrupted):
 		d.starts = true
 		d.reason, d.message = v1alpha1.ReasonRunning, progress
 		if r := o.refused; r != nil {
 			d.reason = v1alpha1.ReasonPodsRefused
 			d.message = fmt.Sprintf("%s; node %s has no pod, since it is refused: %s", progress, r.node, r.reason)
 		}
-	case len(o.blocked) > 0:
+	case len(o.blocked)+len(o.interrupted) > 0:
 		d.starts = true
 		d.reason, d.message = v1alpha1.ReasonNodesUnavailable, progress
 	default: // every node has run its Job, and the job continues

@@ -12,15 +12,16 @@
 //
 // Each policy is in a file of its own, named after the field of the API or the idea that it implements:
 //
-//	eligible_nodes.go  which nodes the job is for, which of them can take a pod now, and the validation of the spec
-//	job.go             the Job of a node
-//	parallelism.go     how many Jobs start
-//	failure_policy.go  how many failures are too many
-//	retry.go           the recorded status, and what a retry resets
-//	suspend.go         suspending and resuming Jobs, and deleting those in queues of Kueue
-//	end.go             a job that has ended, under the former operator of the kind (jobflow-operator) too, or is being deleted
-//	events.go          events, on transitions of the status
-//	node_states.go     the state of each node, for those who show a job
+//	eligible_nodes.go     which nodes the job is for, which of them can take a pod now, and the validation of the spec
+//	job.go                the Job of a node
+//	parallelism.go        how many Jobs start
+//	failure_policy.go     how many failures are too many
+//	unavailable_nodes.go  nodes that become unavailable while they run their Job
+//	retry.go              the recorded status, and what a retry resets
+//	suspend.go            suspending and resuming Jobs, and deleting those in queues of Kueue
+//	end.go                a job that has ended, under the former operator of the kind (jobflow-operator) too, or is being deleted
+//	events.go             events, on transitions of the status
+//	node_states.go        the state of each node, for those who show a job
 //
 // # What the status records
 //

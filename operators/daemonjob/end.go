@@ -41,11 +41,12 @@ func (p *pass) planEnded(jobs []*batchv1.Job) builder.Plan[*v1alpha1.DaemonJob] 
 }
 
 // unended returns the Jobs that haven't ended and aren't being deleted. The Job of a node that has succeeded may not have its
-// condition yet, and is left alone.
+// condition yet, and is left alone, as is a Job that is certain to fail: it starts no pods, and its failed ones have the logs.
 func unended(jobs []*batchv1.Job, succeeded hostlist.List) []client.Object {
 	var objs []client.Object
 	for _, j := range jobs {
-		if !succeeded.Has(j.Annotations[AnnotationNode]) && j.DeletionTimestamp == nil && outcome.Of(j).Phase == outcome.Running {
+		if !succeeded.Has(j.Annotations[AnnotationNode]) && j.DeletionTimestamp == nil && outcome.Of(j).Phase == outcome.Running &&
+			outcome.Condition(j, batchv1.JobFailureTarget) == nil {
 			objs = append(objs, j)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
-// hasTooManyFailures reports whether maxFailures nodes (default 1) have failed, upon which failurePolicy takes effect.
+// hasTooManyFailures reports whether maxFailures nodes (default 1) have failed or are certain to, upon which failurePolicy takes effect.
 func hasTooManyFailures(spec *v1alpha1.DaemonJobSpec, o *observed) bool {
 	limit := 1
 	if spec.MaxFailures != nil {
 		limit = shareOf(spec.MaxFailures, o.desired())
 	}
-	return len(o.failed) >= limit
+	return len(o.failed)+len(o.failing) >= limit
 }
 
 // ResumeAdvice is where the message of a paused job begins to say how to continue. The progress is before it.

@@ -27,7 +27,7 @@ type observed struct {
 	problems field.ErrorList // of the spec
 
 	pending     []*corev1.Node // no Job yet, and can take one
-	blocked     []blocker      // no Job yet, and can't take one for the time being
+	blocked     []blocker      // can't take a pod for the time being, and has no Job, or with unavailableNodes Skip an interrupted one
 	running     []run          // the Job hasn't ended
 	terminating int            // nodes that can take a Job once a former Job is gone or its pods have ended
 	succeeded   []string
@@ -36,6 +36,10 @@ type observed struct {
 	leftover []blocker // of terminating: nodes that wait for a pod that a deleted Job has left
 	resuming []blocker // of running: nodes whose suspended Job waits for a pod before it is resumed
 	refused  *blocker  // of running: the first node, by name, whose pods the API server refuses
+
+	failing         []blocker // of running: nodes whose Job is certain to fail, once its pods have ended
+	interrupted     []blocker // of running: unavailable nodes on which none of their Job's pods can run
+	interruptedJobs int       // of blocked: nodes that have a Job
 
 	newFailures  []failure       // not recorded yet
 	changed      bool            // an end isn't recorded yet, or a recorded one no longer holds
@@ -52,8 +56,9 @@ func (b blocker) String() string { return b.node + " " + b.reason }
 
 // run is a node's Job.
 type run struct {
-	node string
-	job  *batchv1.Job
+	node    string
+	job     *batchv1.Job
+	failing *outcome.Outcome // how it will fail, once its pods have ended; nil if it may succeed
 }
 
 // isSuspended reports whether the Job is suspended.
@@ -71,7 +76,7 @@ func (o *observed) ended() int { return len(o.succeeded) + len(o.failed) }
 
 // started returns the number of nodes that have a Job, or have had one. Leftover pods don't count: they may be those of a former DaemonJob
 // of the name.
-func (o *observed) started() int { return o.active() + o.ended() - len(o.leftover) }
+func (o *observed) started() int { return o.active() + o.interruptedJobs + o.ended() - len(o.leftover) }
 
 func (o *observed) desired() int { return len(o.pending) + len(o.blocked) + o.active() + o.ended() }
 
@@ -114,15 +119,24 @@ func (p *pass) observe(view builder.View) *observed {
 		case failed.Has(node.Name):
 			o.failed = append(o.failed, node.Name)
 		case own != nil:
-			o.addRun(run{node.Name, own}, o.pods.Outcome(own, p.job.Spec.EndOfJob))
-		case !eligible.matches(node):
-		case left.on(node) != nil:
-			o.terminating++
-			o.leftover = append(o.leftover, blocker{node.Name, left.on(node).Name})
-		default:
-			if reason := eligible.blocker(node); reason == "" {
-				o.pending = append(o.pending, node)
+			r := run{node: node.Name, job: own}
+			if result := o.pods.Outcome(own, p.job.Spec.EndOfJob); result.Phase != outcome.Running {
+				o.addEnded(r, result)
 			} else {
+				p.addRunning(o, r, node)
+			}
+		case !eligible.matches(node):
+		default:
+			old, until := left.on(node, p.now.Time)
+			o.requeueAfter = lifecycle.Soonest(o.requeueAfter, until)
+			reason := eligible.blocker(node)
+			switch {
+			case len(old) > 0 && (reason == "" || !p.areInterrupted(o, old)):
+				o.terminating++
+				o.leftover = append(o.leftover, blocker{node.Name, old[0].Name})
+			case reason == "":
+				o.pending = append(o.pending, node)
+			default:
 				o.blocked = append(o.blocked, blocker{node.Name, reason})
 			}
 		}
@@ -157,13 +171,10 @@ func (o *observed) deleteStale(job *batchv1.Job, isRecorded bool) {
 	}
 }
 
-// addRun adds a node by the outcome of its Job. A Job that is being deleted and hasn't ended counts as running: its name is in use
+// addEnded adds a node by the outcome of its Job. A Job that is being deleted and hasn't ended counts as running: its name is in use
 // until it is gone.
-func (o *observed) addRun(r run, result outcome.Outcome) {
+func (o *observed) addEnded(r run, result outcome.Outcome) {
 	switch result.Phase {
-	case outcome.Running:
-		o.running = append(o.running, r)
-		return
 	case outcome.Succeeded:
 		o.succeeded = append(o.succeeded, r.node)
 	case outcome.Failed:
@@ -192,9 +203,15 @@ func (o *observed) findRefused(refused *refusal.Refusals) {
 // stopRunning counts the nodes whose Jobs haven't ended as failed. The next pass deletes these Jobs, once the status records
 // that: after a crash between a deletion and the record, nothing would show that they had run.
 func (o *observed) stopRunning() {
-	for _, r := range o.running {
-		o.failed = append(o.failed, r.node)
+	if len(o.running)+o.interruptedJobs > 0 {
 		o.changed, o.requeueAfter = true, lifecycle.Soon
+	}
+	for _, r := range o.running {
+		if r.failing != nil {
+			o.addEnded(r, *r.failing)
+		} else {
+			o.failed = append(o.failed, r.node)
+		}
 	}
 	o.running = nil
 }
@@ -212,13 +229,19 @@ func leftoverPods(view builder.View, jobs []*batchv1.Job) leftovers {
 	return left
 }
 
-// on returns the first of the pods that deleted Jobs have left on a node; nil if there is none. The node gets no Job while such a pod
-// runs. A pod that is older than the node ran on an earlier node of the same name, and doesn't count.
-func (l leftovers) on(node *corev1.Node) *corev1.Pod {
+// on returns the pods that deleted Jobs have left on a node. The node gets no Job while one of them runs. A pod that is older than the
+// node counts, too: the same machine may have registered again. Its kubelet kills the pod when its grace period ends. If the pod is still
+// there interruptedAfter that, nobody removes it, and it no longer counts. The duration is the time until then; 0: there is none.
+func (l leftovers) on(node *corev1.Node, now time.Time) (pods []*corev1.Pod, until time.Duration) {
 	for _, pod := range l[names.LabelValue(node.Name)] {
-		if !pod.CreationTimestamp.Before(&node.CreationTimestamp) {
-			return pod
+		if pod.DeletionTimestamp != nil && pod.CreationTimestamp.Before(&node.CreationTimestamp) {
+			left := pod.DeletionTimestamp.Add(interruptedAfter).Sub(now)
+			if left <= 0 {
+				continue
+			}
+			until = lifecycle.Soonest(until, left)
 		}
+		pods = append(pods, pod)
 	}
-	return nil
+	return pods, until
 }

@@ -65,7 +65,7 @@ func (p *pass) state(o *observed, d decision, hasStarted bool) v1alpha1.State {
 		return v1alpha1.StateSuspended
 	case d.reason == v1alpha1.ReasonPaused:
 		return v1alpha1.StatePaused
-	case hasStarted && o.active()+o.ended() > 0:
+	case hasStarted && o.active()+o.interruptedJobs+o.ended() > 0:
 		return v1alpha1.StateRunning
 	case d.reason == v1alpha1.ReasonInvalidSpec && !hasStarted:
 		return v1alpha1.StateFailed
@@ -74,10 +74,11 @@ func (p *pass) state(o *observed, d decision, hasStarted bool) v1alpha1.State {
 	}
 }
 
-// completionTime returns when the last Job ended, if that ended the job; this pass only observes it later.
+// completionTime returns when the last Job ended, if that ended the job; this pass only observes it later. The clock of a node may be off,
+// so a time before the start or after now doesn't count.
 func (p *pass) completionTime(start *metav1.Time, o *observed, d decision) *metav1.Time {
 	lastJobEndedIt := d.reason == v1alpha1.ReasonSucceeded || d.reason == v1alpha1.ReasonJobFailed
-	if lastJobEndedIt && o.lastEnd != nil && !o.lastEnd.Before(start) {
+	if lastJobEndedIt && o.lastEnd != nil && !o.lastEnd.Before(start) && !p.now.Before(o.lastEnd) {
 		return o.lastEnd.DeepCopy()
 	}
 	return p.now.DeepCopy()
@@ -139,18 +140,23 @@ func (o *observed) progress() string {
 		n    int
 		what string
 	}{
-		{len(o.failed), "failed"}, {o.active() - suspended - len(o.leftover), "running"},
+		{len(o.failed), "failed"}, {o.active() - suspended - len(o.leftover) - len(o.failing) - len(o.interrupted), "running"},
 		{suspended - len(o.resuming), "suspended"}, {len(o.pending), "to come"},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, ", %d %s", c.n, c.what)
 		}
 	}
-	if old := slices.Concat(o.leftover, o.resuming); len(old) > 0 {
-		fmt.Fprintf(&b, ", %d waiting for old pods to end (%s)", len(old), message.List(old, blocker.String))
-	}
-	if len(o.blocked) > 0 {
-		fmt.Fprintf(&b, ", %d waiting (%s)", len(o.blocked), message.List(o.blocked, blocker.String))
+	for _, c := range []struct {
+		nodes []blocker
+		what  string
+	}{
+		{o.failing, "failing"}, {o.interrupted, "interrupted"},
+		{slices.Concat(o.leftover, o.resuming), "waiting for old pods to end"}, {o.blocked, "waiting"},
+	} {
+		if len(c.nodes) > 0 {
+			fmt.Fprintf(&b, ", %d %s (%s)", len(c.nodes), c.what, message.List(c.nodes, blocker.String))
+		}
 	}
 	return b.String()
 }
