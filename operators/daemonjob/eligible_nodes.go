@@ -3,6 +3,7 @@ package daemonjob
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -102,6 +103,25 @@ func (e *eligibility) blocker(node *corev1.Node) string {
 		return fmt.Sprintf("has the taint %s, which isn't tolerated", taint.ToString())
 	}
 	return ""
+}
+
+// blockedSince returns since when a node that can't take a pod can't: the time of the oldest taint that keeps the pod away; the zero time
+// if a user has set it, because then it has none. The control plane adds the taint of a cordon a moment later: until then it's now.
+func (e *eligibility) blockedSince(node *corev1.Node, now metav1.Time) metav1.Time {
+	since := now
+	taints := node.Spec.Taints
+	for {
+		taint, found := e.untolerated(taints, keepsAway)
+		switch {
+		case !found:
+			return since
+		case taint.TimeAdded == nil:
+			return metav1.Time{}
+		case taint.TimeAdded.Before(&since):
+			since = *taint.TimeAdded
+		}
+		taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+	}
 }
 
 // untolerated returns the first of the taints that which accepts and the pod doesn't tolerate.

@@ -131,7 +131,7 @@ func (p *pass) observe(view builder.View) *observed {
 			o.requeueAfter = lifecycle.Soonest(o.requeueAfter, until)
 			reason := eligible.blocker(node)
 			switch {
-			case len(old) > 0 && (reason == "" || !p.areInterrupted(o, old)):
+			case len(old) > 0 && (reason == "" || !p.areInterrupted(o, old, eligible.blockedSince(node, p.now))):
 				o.terminating++
 				o.leftover = append(o.leftover, blocker{node.Name, old[0].Name})
 			case reason == "":

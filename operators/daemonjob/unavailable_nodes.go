@@ -5,6 +5,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
@@ -44,17 +45,18 @@ func (p *pass) interruption(o *observed, r run, node *corev1.Node) string {
 	if p.job.Spec.Suspend {
 		return ""
 	}
-	reason := (&eligibility{pod: &r.job.Spec.Template.Spec}).blocker(node)
-	if reason == "" || !p.areInterrupted(o, o.pods[r.job.UID]) {
+	e := &eligibility{pod: &r.job.Spec.Template.Spec}
+	reason := e.blocker(node)
+	if reason == "" || !p.areInterrupted(o, o.pods[r.job.UID], e.blockedSince(node, p.now)) {
 		return ""
 	}
 	return reason
 }
 
-// areInterrupted reports whether none of the pods of an unavailable node can run: each one that hasn't ended has no node, or its grace
-// period has passed without an answer from its kubelet. False if all have ended. A pod that isn't terminating runs, although its node may
-// not be ready.
-func (p *pass) areInterrupted(o *observed, pods []*corev1.Pod) bool {
+// areInterrupted reports whether none of the pods of a node, which is unavailable since a time, can run: each one that hasn't ended has no
+// node, or its grace period has passed without an answer from its kubelet. False if all have ended. A pod that isn't terminating runs,
+// although its node may not be ready. A pod may have waited for room long before its node became unavailable, which may pass.
+func (p *pass) areInterrupted(o *observed, pods []*corev1.Pod, blockedSince metav1.Time) bool {
 	isAny, left := false, time.Duration(0)
 	for _, pod := range pods {
 		if outcome.HasEnded(pod) {
@@ -66,6 +68,8 @@ func (p *pass) areInterrupted(o *observed, pods []*corev1.Pod) bool {
 			since = *pod.DeletionTimestamp
 		case pod.Spec.NodeName != "":
 			return false
+		case since.Before(&blockedSince):
+			since = blockedSince
 		}
 		isAny, left = true, max(left, since.Add(interruptedAfter).Sub(p.now.Time))
 	}

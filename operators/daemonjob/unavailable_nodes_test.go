@@ -34,6 +34,7 @@ func TestInterruption(t *testing.T) {
 		pods    []*corev1.Pod
 		want    bool
 		requeue time.Duration
+		blocked int // since when the node is unavailable
 	}{
 		"no pod yet":                             {},
 		"all have ended":                         {pods: []*corev1.Pod{pod(ended)}},
@@ -44,14 +45,37 @@ func TestInterruption(t *testing.T) {
 		"its kubelet doesn't answer":             {pods: []*corev1.Pod{pod(deleted(940))}, want: true},
 		"it was just created":                    {pods: []*corev1.Pod{pod(unbound, created(990))}, requeue: 50 * time.Second},
 		"it finds no node":                       {pods: []*corev1.Pod{pod(ended), pod(unbound, created(940))}, want: true},
+		"it waited before its node was cordoned": {pods: []*corev1.Pod{pod(unbound, created(0))}, blocked: 995, requeue: 55 * time.Second},
 		"no answer, the replacement is just new": {pods: []*corev1.Pod{pod(deleted(900)), pod(unbound, created(990))}, requeue: 50 * time.Second},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := &observed{}
 			p := &pass{job: makeJob(), now: at(1000)}
-			assert.Equal(t, tt.want, p.areInterrupted(o, tt.pods))
+			assert.Equal(t, tt.want, p.areInterrupted(o, tt.pods, at(tt.blocked)))
 			assert.Equal(t, tt.requeue, o.requeueAfter)
+		})
+	}
+}
+
+func TestSinceWhenANodeIsUnavailable(t *testing.T) {
+	timed := func(key string, seconds int) func(*corev1.Node) {
+		return func(n *corev1.Node) {
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule, TimeAdded: new(at(seconds))})
+		}
+	}
+	for name, tt := range map[string]struct {
+		node *corev1.Node
+		want metav1.Time
+	}{
+		"a cordon without its taint": {makeNode("n", cordoned), at(1000)},
+		"a cordon":                   {makeNode("n", cordoned, timed(corev1.TaintNodeUnschedulable, 900)), at(900)},
+		"the oldest taint":           {makeNode("n", timed("b", 950), timed("a", 900), timed("c", 990)), at(900)},
+		"a taint of a user":          {makeNode("n", timed("b", 950), tainted("mine", "NoSchedule")), metav1.Time{}},
+		"a cordon of a drained node": {makeNode("n", cordoned, timed("b", 950)), at(950)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tt.want, (&eligibility{pod: &corev1.PodSpec{}}).blockedSince(tt.node, at(1000)))
 		})
 	}
 }

@@ -64,10 +64,17 @@ func parseTaint(text string) (corev1.Taint, error) {
 	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}, nil
 }
 
-// cordon is the commands cordon and uncordon.
+// cordon is the commands cordon and uncordon, with the taint that the control plane then adds or removes.
 func cordon(ctx context.Context, s *Story, l Line) (string, error) {
+	taint := corev1.Taint{
+		Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: new(metav1.NewTime(s.world.Server().Clock().Now())),
+	}
 	return "", eachNode(ctx, s, l, func(n *corev1.Node) error {
 		n.Spec.Unschedulable = l.Command == "cordon"
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+		if n.Spec.Unschedulable {
+			n.Spec.Taints = append(n.Spec.Taints, taint)
+		}
 		return s.user.Update(ctx, n)
 	})
 }
