@@ -195,6 +195,26 @@ func TestCreateOnlyInADiff(t *testing.T) {
 	assert.Len(t, s.server.Objects(), 3, "nothing was done")
 }
 
+// An adoption changes nothing else in the object, so a diff shows no other change, even of fields that kubectl has applied.
+func TestDiffOfAnAdoptedCreateOnlyChild(t *testing.T) {
+	applied := &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"},
+		Data: map[string]string{"a": "b"},
+	}
+	s := perform(t, once(newJob("unused")), nil)
+	require.NoError(t, s.others.Create(t.Context(), applied, client.FieldOwner("kubectl-client-side-apply")))
+	s.ours.Refresh()
+	want := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}}
+	diff, err := builder.NewEngine(s.ours, builder.Options{}).For(newOwner()).
+		Object(want, builder.CreateOnly(), builder.Adopt(builder.AdoptOptions{})).Diff(t.Context())
+	require.NoError(t, err)
+	require.Len(t, diff.Changes, 1)
+	assert.NotEmpty(t, diff.Changes[0].Fields)
+	for _, f := range diff.Changes[0].Fields {
+		assert.Contains(t, f.Path, "metadata.", "data stays")
+	}
+}
+
 func TestCreateOnlyIsReady(t *testing.T) {
 	s := perform(t, once(newJob("unused")), nil, newNode("n1"))
 	reconcile := func() builder.Result {

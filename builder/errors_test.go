@@ -42,6 +42,13 @@ func TestAnErrorWithoutACause(t *testing.T) {
 	assert.NoError(t, errors.Unwrap(err))
 }
 
+// deniedAsConflict is the answer of a webhook that has chosen the code and reason of a conflict.
+func deniedAsConflict() error {
+	err := apierrors.NewConflict(pods, "p", nil)
+	err.ErrStatus.Message = `admission webhook "x" denied the request: no`
+	return err
+}
+
 func TestWhichErrorsAreTerminal(t *testing.T) {
 	cases := map[string]struct {
 		err                error
@@ -65,6 +72,7 @@ func TestWhichErrorsAreTerminal(t *testing.T) {
 		"conflict and invalid": {errors.Join(of(conflict), of(invalid)), false, false},
 		"joined, wrapped":      {fmt.Errorf("pass: %w", errors.Join(of(invalid), of(full))), false, false},
 		"denied by a webhook":  {of(denied(422, `admission webhook "x" denied the request: no`)), false, false},
+		"denied with 409":      {of(deniedAsConflict()), false, false},
 		"denied by a policy":   {of(denied(422, `ValidatingAdmissionPolicy 'x' with binding 'y' denied request: no`)), false, false},
 	}
 	for name, c := range cases {

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -44,6 +46,19 @@ func TestChangesAreTold(t *testing.T) {
 		"Normal Deleted Prune: Deleted 1000 objects of kind ConfigMap: c0, c1, c2 and 997 more",
 	}, n.notes, "one for each operation and kind")
 	assert.Equal(t, "a", n.related[0].(*corev1.ConfigMap).Name)
+}
+
+// client-go merges two events about one child, and drops the note of the second.
+func TestFieldsLeftByAllManagersAreToldAtOnce(t *testing.T) {
+	n := &notebook{}
+	e := NewEngine(nil, Options{Recorder: n})
+	updated := change(events.ReasonUpdated, "ConfigMap", "a")
+	updated.left = []apply.FieldsLeft{{Manager: "old", Fields: []string{"data.a"}}, {Manager: "older", Fields: []string{"data.b"}}}
+	e.emitResult(&corev1.ConfigMap{}, "", Result{Changes: []Change{updated}}, nil)
+	require.Len(t, n.notes, 2)
+	assert.Contains(t, n.notes[1], "ConfigMap a keeps data.a, which aren't desired: field manager old has set them.")
+	assert.Contains(t, n.notes[1], "; and data.b, which aren't desired: field manager older has set them.")
+	assert.Same(t, updated.object, n.related[1])
 }
 
 func TestFailuresAreToldOnce(t *testing.T) {

@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/armature-dev/armature/builder/internal/memory"
 )
 
 func TestWhenToLookAgain(t *testing.T) {
@@ -29,15 +32,32 @@ func TestWhenToLookAgain(t *testing.T) {
 		"terminal, and the status lost": {minute, errors.Join(of(invalid), of(full)), 0, true, false},
 		"terminal, and a conflict":      {minute, errors.Join(of(invalid), of(conflict)), 0, true, false},
 	}
-	l := &reconciler[*corev1.ConfigMap]{now: time.Now}
+	l := &reconciler[*corev1.ConfigMap]{now: time.Now, engine: &Engine{memory: memory.New()}}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			res, err := l.next(t.Context(), c.after, c.err)
+			res, err := l.next(t.Context(), owner(), c.after, c.err)
 			assert.Equal(t, c.want, res.RequeueAfter)
 			abandoned := errors.Is(err, reconcile.TerminalError(nil))
 			assert.Equal(t, c.abandoned, abandoned)
 			assert.Equal(t, c.retried, err != nil && !abandoned)
 		})
+	}
+}
+
+// A conflict that stays has another cause than a late cache: it is reported, and retried with backoff.
+func TestConflictsInARowAreReported(t *testing.T) {
+	l := &reconciler[*corev1.ConfigMap]{now: time.Now, engine: &Engine{memory: memory.New()}}
+	next := func(err error) error {
+		_, err = l.next(t.Context(), owner(), 0, err)
+		return err
+	}
+	for range 2 {
+		for range maxConflicts {
+			require.NoError(t, next(of(conflict)))
+		}
+		require.Error(t, next(of(conflict)))
+		require.Error(t, next(of(conflict)))
+		require.NoError(t, next(nil), "the next conflict is the first one again")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -104,6 +105,9 @@ func (w *phasedWorld) passErr() (builder.Result, error) {
 	for _, e := range w.ours.Events() {
 		if strings.HasPrefix(e.Reason, "Roll") {
 			w.events = append(w.events, e.Reason)
+		}
+		if e.Reason == events.ReasonRanOnce || e.Reason == events.ReasonDeleted {
+			assert.NotEmpty(w.t, e.Related, "client-go would merge %q with an event about another object", e.Note)
 		}
 	}
 	w.ours.Ledger().Reset()

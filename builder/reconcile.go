@@ -37,6 +37,10 @@ import (
 // conflictDelay is the delay of a retry after a conflict, in which the cache observes the other write.
 const conflictDelay = 50 * time.Millisecond
 
+// maxConflicts is the number of conflicts in a row after which a further one has the backoff of other errors. By then a cache has caught
+// up.
+const maxConflicts = 20
+
 // shortestRequeue is the shortest delay that a plan can request. A number without a unit, 30 for 30 seconds, would otherwise run the
 // plan without a break.
 const shortestRequeue = 50 * time.Millisecond
@@ -150,7 +154,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	// If the program is new and the plan disruptive, wait for the owner's turn.
 	if r.turns != nil {
 		if p.result.turn, p.err = r.takeTurn(ctx, p); p.err != nil {
-			return r.next(ctx, 0, p.err)
+			return r.next(ctx, owner, 0, p.err)
 		}
 		if p.result.turn.Postpones() {
 			return r.awaitTurn(ctx, p, owner)
@@ -211,7 +215,7 @@ func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if plan.DeleteOwner && p.err == nil {
 		p.err = r.engine.deleteOwner(ctx, owner, written)
 	}
-	return r.next(ctx, after, p.err)
+	return r.next(ctx, owner, after, p.err)
 }
 
 // postpone returns the result of a pass that hasn't begun. The failures before it still count.
@@ -249,7 +253,7 @@ func (r *reconciler[T]) quarantine(ctx context.Context, owner T, hold *inflight.
 	}
 	log.FromContext(ctx).Info("postponed", "reason", hold.Error())
 	again, err := r.reportUnplanned(ctx, owner, Result{}, hold)
-	return r.next(ctx, sooner(after, again), err)
+	return r.next(ctx, owner, sooner(after, again), err)
 }
 
 // observe reads the owner's children into the pass. It returns the view of the plan: the children, the objects of the watch sources,
@@ -336,7 +340,7 @@ func (r *reconciler[T]) endUnobserved(ctx context.Context, p *pass, owner T, err
 		err = unobserved{err}
 	}
 	again, reportErr := r.reportUnplanned(ctx, owner, p.finish(err), err)
-	return r.next(ctx, again, errors.Join(err, reportErr))
+	return r.next(ctx, owner, again, errors.Join(err, reportErr))
 }
 
 // reportUnplanned reports on an owner why its pass has no plan. In a roll-out of a new build the owner keeps its place, and its turn halts
@@ -430,15 +434,21 @@ func withoutPanic(ctx context.Context, what string, f func()) (err error) {
 }
 
 // next returns when the next pass runs. It doesn't retry terminal errors, unless the plan requests a pass at once: then with backoff. It
-// retries conflicts without logging them, and looks for an unknown kind once a minute.
-func (r *reconciler[T]) next(ctx context.Context, after time.Duration, err error) (reconcile.Result, error) {
+// retries conflicts without logging them, unless they don't end, and looks for an unknown kind once a minute.
+func (r *reconciler[T]) next(ctx context.Context, owner client.Object, after time.Duration, err error) (reconcile.Result, error) {
+	conflicts := r.engine.memory.Conflicts
+	row, _ := conflicts.Get(owner.GetUID())
+	if !isConflict(err) {
+		conflicts.Remove(owner.GetUID())
+	}
 	switch until := kinds.MissingUntil(err); {
 	case err == nil:
 		return reconcile.Result{RequeueAfter: after}, nil
 	case !until.IsZero():
 		log.FromContext(ctx).Error(err, "looked for again once a minute")
 		return reconcile.Result{RequeueAfter: sooner(after, max(until.Sub(r.now()), conflictDelay))}, nil
-	case isConflict(err):
+	case isConflict(err) && row < maxConflicts:
+		conflicts.Add(owner.GetUID(), row+1)
 		log.FromContext(ctx).V(1).Info("conflict, trying again", "err", err.Error())
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	case !IsTerminal(err):

@@ -64,7 +64,7 @@ func (r *reconciler[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner
 		t.Mark.Set(conditions, owner.GetGeneration(), r.now())
 	}))
 	if p.err != nil {
-		return r.next(ctx, turnPoll, p.err)
+		return r.next(ctx, owner, turnPoll, p.err)
 	}
 	r.emitTurn(owner, t)
 	if t.Begins {

@@ -73,8 +73,8 @@ func (e *Engine) emitChanges(owner client.Object, changes []Change) {
 		}
 		e.emit(owner, changeEvent(changes[start:end]))
 		for _, change := range changes[start:end] {
-			for _, left := range change.left {
-				e.emit(owner, leftEvent(left, change))
+			if len(change.left) > 0 {
+				e.emit(owner, leftEvent(change))
 			}
 		}
 		start = end
@@ -471,26 +471,36 @@ func (p *pass) emitCorrections(w *apply.Write) {
 	})
 }
 
-// leftEvent returns the event about fields that stay in an object, and how to remove them.
-func leftEvent(l apply.FieldsLeft, c Change) events.Event {
+// leftEvent returns the event about fields that stay in an object, and how to remove them. It is one for all field managers, because
+// client-go merges two of them about the same object.
+func leftEvent(c Change) events.Event {
+	var notes []string
+	for _, left := range c.left {
+		notes = append(notes, leftNote(left, c.Reason))
+	}
+	note := fmt.Sprintf("%s %s keeps %s", c.Key.Kind, c.Key.Name, strings.Join(notes, "; and "))
+	ev := events.Warning(events.ReasonFieldsLeft, note)
+	ev.Action = events.ActionApply
+	return ev.About(c.object)
+}
+
+// leftNote names the fields of one manager, and says how to remove them.
+func leftNote(l apply.FieldsLeft, reason string) string {
 	const most = 6
 	shown := l.Fields[:min(most, len(l.Fields))]
 	fields := strings.Join(shown, ", ")
 	if more := len(l.Fields) - most; more > 0 {
 		fields += fmt.Sprintf(" and %d more", more)
 	}
+	if l.Manager == "" {
+		return fields + ", which the API server lets no one remove from an existing object: desire it as it is, or delete the object"
+	}
 	owned := "OwnedOnly: true, "
-	if c.Reason == events.ReasonAdopted {
+	if reason == events.ReasonAdopted {
 		owned = ""
 	}
-	why := fmt.Sprintf("which aren't desired: field manager %s has set them. If that is a former version of this program, give the child "+
-		"builder.Adopt(builder.AdoptOptions{%sFormerManagers: []string{%q}}), and they go", l.Manager, owned, l.Manager)
-	if l.Manager == "" {
-		why = "which the API server lets no one remove from an existing object: desire it as it is, or delete the object"
-	}
-	ev := events.Warning(events.ReasonFieldsLeft, fmt.Sprintf("%s %s keeps %s, %s", c.Key.Kind, c.Key.Name, fields, why))
-	ev.Action = events.ActionApply
-	return ev.About(c.object)
+	return fmt.Sprintf("%s, which aren't desired: field manager %s has set them. If that is a former version of this program, give the "+
+		"child builder.Adopt(builder.AdoptOptions{%sFormerManagers: []string{%q}}), and they go", fields, l.Manager, owned, l.Manager)
 }
 
 // contestMessage names the contested children.

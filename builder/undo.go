@@ -96,7 +96,7 @@ func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], ow
 		former.SetName(conditions, string(kept), owner.GetGeneration(), r.now())
 	})
 	p.err = r.engine.writeChangedStatus(ctx, owner, after)
-	return r.next(ctx, conflictDelay, p.err)
+	return r.next(ctx, owner, conflictDelay, p.err)
 }
 
 // undone is how far an owner has returned to its former state.
@@ -290,12 +290,12 @@ func (r *reconciler[T]) pause(ctx context.Context, owner T) (reconcile.Result, e
 	}
 	if r.turns != nil { // a paused owner keeps its turn
 		if err := r.turns.Leave(ctx, client.ObjectKeyFromObject(owner)); err != nil {
-			return r.next(ctx, 0, err)
+			return r.next(ctx, owner, 0, err)
 		}
 	}
 	u, undoErr := r.undo(ctx, owner)
 	if undoErr != nil && u == nil {
-		return r.next(ctx, 0, undoErr)
+		return r.next(ctx, owner, 0, undoErr)
 	}
 	was := slices.Clone(*conditioned.Conditions())
 	_, written, err := r.writeStatus(ctx, owner, Plan[T]{Report: true}, Result{paused: true, undone: u}, nil, r.now())
@@ -311,7 +311,7 @@ func (r *reconciler[T]) pause(ctx context.Context, owner T) (reconcile.Result, e
 	if u != nil && u.reason == events.ReasonWaiting {
 		after = waitForDeletion
 	}
-	return r.next(ctx, after, errors.Join(undoErr, err))
+	return r.next(ctx, owner, after, errors.Join(undoErr, err))
 }
 
 const pausedMessage = "the operator writes nothing while the annotation " + wellknown.AnnotationPaused + " is \"true\""

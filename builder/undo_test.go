@@ -3,7 +3,6 @@ package builder_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -184,25 +183,29 @@ func TestHarmlessChangesKeepNothing(t *testing.T) {
 	assert.Equal(t, int32(4), *f.deployment("a").Spec.Replicas)
 }
 
-// Fewer replicas disrupt whatever has them, as a preview says.
+// Fewer replicas disrupt whatever has them, as a preview says. A build that sets no number leaves the default of 1.
 func TestFewerReplicasOfAnyKindAreUndone(t *testing.T) {
-	of := func(replicas int32) program {
+	of := func(build string, replicas *int32) program {
 		controller := func(_ *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow]) {
 			plan.Children = append(plan.Children, builder.Want(&corev1.ReplicationController{
-				ObjectMeta: metav1.ObjectMeta{Name: "legacy"}, Spec: corev1.ReplicationControllerSpec{Replicas: &replicas},
+				ObjectMeta: metav1.ObjectMeta{Name: "legacy"}, Spec: corev1.ReplicationControllerSpec{Replicas: replicas},
 			}))
 		}
-		return program{build: fmt.Sprint(replicas), image: "web:1", keeps: true, more: controller}
+		return program{build: build, image: "web:1", keeps: true, more: controller}
 	}
-	f := newFleet(t, "a")
-	f.installs(of(3))
-	f.installs(of(1))
-	require.NotEmpty(t, f.kept())
-	f.undoes("a")
-	f.round()
-	var restored corev1.ReplicationController
-	require.NoError(t, f.world.Get(t.Context(), key("legacy"), &restored))
-	assert.Equal(t, int32(3), *restored.Spec.Replicas)
+	for name, fewer := range map[string]*int32{"one": new(int32(1)), "unset": nil} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, "a")
+			f.installs(of("three", new(int32(3))))
+			f.installs(of(name, fewer))
+			require.NotEmpty(t, f.kept())
+			f.undoes("a")
+			f.round()
+			var restored corev1.ReplicationController
+			require.NoError(t, f.world.Get(t.Context(), key("legacy"), &restored))
+			assert.Equal(t, int32(3), *restored.Spec.Replicas)
+		})
+	}
 }
 
 func (f *fleet) deployment(name string) *appsv1.Deployment {

@@ -59,6 +59,11 @@ func (f *fixture) passes() time.Duration {
 	f.Helper()
 	res, err := f.reconciler.Reconcile(f.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(newOwner(""))})
 	require.NoError(f, err)
+	for _, e := range f.process.Events() {
+		if strings.HasPrefix(e.Reason, "Effect") {
+			assert.NotEmpty(f, e.Related, "client-go would merge %q with an event about another effect", e.Note)
+		}
+	}
 	return res.RequeueAfter
 }
 

@@ -52,9 +52,11 @@ func IsDenied(err error) bool {
 	return strings.Contains(message, "denied the request") || strings.Contains(message, "denied request:")
 }
 
-// IsWebhookBroken reports whether the API server could not call an admission webhook: it is down, or too slow.
+// IsWebhookBroken reports whether the API server could not call an admission webhook, or not convert an object by a conversion webhook:
+// it is down, too slow, or answers wrongly.
 func IsWebhookBroken(err error) bool {
-	return strings.Contains(Message(err), "failed calling webhook")
+	message := Message(err)
+	return strings.Contains(message, "failed calling webhook") || strings.Contains(message, "conversion webhook for ")
 }
 
 // IsRefused reports whether the API server itself, and no admission webhook or policy, called an object or a change invalid.

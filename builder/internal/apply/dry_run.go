@@ -30,7 +30,8 @@ func (d *Desired) showFields() (err error) {
 // recordDryRun records the object that an apply would have stored. The resource version doesn't show a difference, because a dry run
 // makes none.
 func (w *Write) recordDryRun(ctx context.Context, c *Cluster, applied client.Object) error {
-	if w.takesOver(c) && c.fieldManager(w.Desired).TakesOverAny(w.Observed.GetManagedFields()) && !w.refitted {
+	takesOver := !w.Desired.Child.CreateOnly && w.takesOver(c) // a CreateOnly child is taken as it is
+	if takesOver && c.fieldManager(w.Desired).TakesOverAny(w.Observed.GetManagedFields()) && !w.refitted {
 		var err error
 		if applied, err = c.withoutLeftovers(ctx, w, applied); err != nil {
 			return w.failed("apply", err)

@@ -2,12 +2,14 @@ package apply
 
 import (
 	"cmp"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inventory"
@@ -16,27 +18,16 @@ import (
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/subset"
+	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
-// Disruption is how much a write disrupts, as far as that is known before it.
-type Disruption int
-
-const (
-	// Harmless means that no pod restarts and nothing is deleted.
-	Harmless Disruption = iota
-	// ScalesDown means that a workload loses replicas.
-	ScalesDown
-	// Disruptive means that pods restart, or that the object may be recreated.
-	Disruptive
-)
-
-// Formers returns the states of children before writes, and whether the writes are disruptive. Fewer replicas are, unless an earlier pass
-// has carried out the owner's spec.
+// Formers returns the states of children before writes, and whether the writes are disruptive, as package disruption says. Fewer replicas
+// are, unless an earlier pass has carried out the owner's spec.
 func (c *Cluster) Formers(writes []*Write) (children []former.Child, isDisruptive bool, err error) {
 	for _, w := range writes {
-		child, how, err := c.former(w)
+		child, disrupts, err := c.former(w)
 		if err != nil {
 			return nil, false, err
 		}
@@ -44,7 +35,8 @@ func (c *Cluster) Formers(writes []*Write) (children []former.Child, isDisruptiv
 			continue
 		}
 		children = append(children, *child)
-		isDisruptive = isDisruptive || how == Disruptive || how == ScalesDown && !c.Memory.Steady.IsCarriedOut(c.Owner)
+		onlyScales := strings.HasPrefix(disrupts, disruption.ScaledDown) && !strings.HasSuffix(disrupts, disruption.RestartsPods)
+		isDisruptive = isDisruptive || disrupts != "" && !(onlyScales && c.Memory.Steady.IsCarriedOut(c.Owner))
 	}
 	return children, isDisruptive, nil
 }
@@ -69,21 +61,22 @@ func (c *Cluster) FormersOfDeleted(stale []client.Object) (children []former.Chi
 
 // former returns the state of a child before its change, and what the change disrupts. It returns nil if there is nothing to keep: the
 // object is new, or isn't controlled by the owner, or the write only restores the last applied state.
-func (c *Cluster) former(w *Write) (*former.Child, Disruption, error) {
+func (c *Cluster) former(w *Write) (child *former.Child, disrupts string, err error) {
 	d := w.Desired
 	if w.Action != Apply || w.Observed == nil || d.Child.CreateOnly || !w.isDesiredChanged() || !c.isKept(d.Key, w.Observed) {
-		return nil, Harmless, nil
+		return nil, "", nil
 	}
 	child, fields, err := c.formerOf(d.Kind, d.Key, w.Observed, d)
 	if err != nil {
-		return nil, Harmless, err
+		return nil, "", err
 	}
-	how := disruptionOf(d, w.Observed, fields)
+	operation := events.ReasonUpdated
 	if recreate := d.recreates(); recreate != nil {
 		child.Recreate = cmp.Or(recreate.Dependents, metav1.DeletePropagationBackground)
-		how = Disruptive
+		operation = events.ReasonRecreating
 	}
-	return child, how, nil
+	changed, err := changedFields(d, w.Observed, fields)
+	return child, disruption.Of(d.Key.Group, operation, changed), err
 }
 
 // formerOfDeleted returns the state of a child before its deletion, nil if there is nothing to keep.
@@ -151,26 +144,22 @@ func digestWithout(fields map[string]any) (string, error) {
 	return payload.Digest(fields)
 }
 
-// disruptionOf says what a change disrupts, by the same rules as package disruption, which knows the fields that differ. Where it can't be
-// sure, it says Disruptive.
-func disruptionOf(d *Desired, observed client.Object, was map[string]any) Disruption {
+// changedFields returns the fields of a spec that can make a change disruptive, if the apply may change them. kept are the observed
+// fields that the builder manages: the apply removes those that are no longer desired.
+func changedFields(d *Desired, observed client.Object, kept map[string]any) (changed []disruption.Field, err error) {
 	stored, err := payload.Stored(observed)
 	if err != nil {
-		return Disruptive
+		return nil, err
 	}
 	at := func(fields map[string]any, name string) any {
 		spec, _ := fields["spec"].(map[string]any)
 		return spec[name]
 	}
-	template := at(d.fields, "template")
-	isChanged := !subset.Untyped(template, at(stored, "template")) || !subset.Untyped(at(was, "template"), template)
-	if d.Kind.GVK.Group == "apps" && isChanged {
-		return Disruptive
-	}
-	if replicas, ok := at(d.fields, "replicas").(int64); ok {
-		if now, known := at(stored, "replicas").(int64); known && replicas < now {
-			return ScalesDown
+	for _, name := range []string{"replicas", "template"} {
+		was, desired := at(stored, name), at(d.fields, name)
+		if !subset.Untyped(desired, was) || !subset.Untyped(at(kept, name), desired) {
+			changed = append(changed, disruption.Field{Path: "spec." + name, Old: was, New: desired})
 		}
 	}
-	return Harmless
+	return changed, nil
 }

@@ -111,11 +111,14 @@ func TestReach(t *testing.T) {
 		"namespace":      {of(apierrors.NewNotFound(pods, "p")), reachesKind},
 		"no kind":        {of(&meta.NoKindMatchError{}), reachesKind},
 		"broken webhook": {of(apierrors.NewInternalError(errors.New(`failed calling webhook "x": timeout`))), reachesKind},
-		"internal":       {of(apierrors.NewInternalError(errors.New("x"))), reachesAll},
-		"etcd's limit":   {apierrors.NewInternalError(errors.New("etcdserver: request is too large")), reachesOne}, // others can be written
-		"timeout":        {of(apierrors.NewTimeoutError("x", 1)), reachesAll},
-		"too many":       {of(apierrors.NewTooManyRequests("x", 1)), reachesAll},
-		"network":        {errors.New("connection refused"), reachesAll},
+		"broken conversion": {of(&apierrors.StatusError{ErrStatus: metav1.Status{
+			Code: 500, Message: "conversion webhook for example.com/v1, Kind=Foo failed: Post \"https://x\": refused",
+		}}), reachesKind},
+		"internal":     {of(apierrors.NewInternalError(errors.New("x"))), reachesAll},
+		"etcd's limit": {apierrors.NewInternalError(errors.New("etcdserver: request is too large")), reachesOne}, // others can be written
+		"timeout":      {of(apierrors.NewTimeoutError("x", 1)), reachesAll},
+		"too many":     {of(apierrors.NewTooManyRequests("x", 1)), reachesAll},
+		"network":      {errors.New("connection refused"), reachesAll},
 	} {
 		assert.Equal(t, c.want, reachOf(c.err), name)
 	}

@@ -133,7 +133,7 @@ func (h *Host) perform(ctx context.Context, performer *Performer, s *Step) error
 		s.done, s.Failed, s.Pending = false, true, s.journal.Pending()
 		s.again = max(state.RetryAt.Sub(h.Now()), time.Nanosecond)
 		if state.Error != before {
-			h.Emit(events.Warning(events.ReasonEffectFailed, fmt.Sprintf("effect %s: %s", s, state.Error)))
+			h.emit(s, events.Warning(events.ReasonEffectFailed, fmt.Sprintf("effect %s: %s", s, state.Error)))
 		}
 		return nil
 	case s.undoes:
@@ -144,7 +144,7 @@ func (h *Host) perform(ctx context.Context, performer *Performer, s *Step) error
 	}
 	h.Performers.Observed(performer, s.journal, h.Now(), nil)
 	s.done, s.Failed, s.Pending = true, false, fmt.Sprintf("effect %s was performed, and the next pass has its result", s)
-	h.Emit(events.Normal(events.ReasonEffectPerformed, fmt.Sprintf("effect %s was performed", s)))
+	h.emit(s, events.Normal(events.ReasonEffectPerformed, fmt.Sprintf("effect %s was performed", s)))
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (h *Host) observe(ctx context.Context, performer *Performer, s *Step) error
 		return err
 	}
 	if failure == nil && !upToDate {
-		h.Emit(events.Warning(events.ReasonEffectDrifted,
+		h.emit(s, events.Warning(events.ReasonEffectDrifted,
 			fmt.Sprintf("effect %s is performed again: its state outside of the cluster has changed", s)))
 		return h.perform(ctx, performer, s)
 	}
@@ -167,6 +167,9 @@ func (h *Host) observe(ctx context.Context, performer *Performer, s *Step) error
 	s.again = h.Performers.ObserveIn(performer, s.journal, h.Now())
 	return nil
 }
+
+// emit emits an event about one effect. Without the related journal, client-go would merge it with that about another effect.
+func (h *Host) emit(s *Step, ev events.Event) { h.Emit(ev.About(s.journal.Object)) }
 
 // release lets the API server delete a journal.
 func (h *Host) release(ctx context.Context, s *Step, abandoned bool) error {
@@ -182,12 +185,12 @@ func (h *Host) release(ctx context.Context, s *Step, abandoned bool) error {
 	switch {
 	case s.desired != nil:
 	case abandoned:
-		h.Emit(events.Warning(events.ReasonEffectAbandoned,
+		h.emit(s, events.Warning(events.ReasonEffectAbandoned,
 			fmt.Sprintf("effect %s was not undone, because of the annotation %s", s, wellknown.AnnotationAbandonEffects)))
 	case s.journal.Spec.Retain:
-		h.Emit(events.Normal(events.ReasonEffectRetained, fmt.Sprintf("effect %s is no longer desired, and stays", s)))
+		h.emit(s, events.Normal(events.ReasonEffectRetained, fmt.Sprintf("effect %s is no longer desired, and stays", s)))
 	default:
-		h.Emit(events.Normal(events.ReasonEffectUndone, fmt.Sprintf("effect %s was undone", s)))
+		h.emit(s, events.Normal(events.ReasonEffectUndone, fmt.Sprintf("effect %s was undone", s)))
 	}
 	return nil
 }

@@ -13,9 +13,12 @@ import (
 // them are. builder.IsTerminal lists the causes.
 func IsTerminal(err error) bool { return areAll(err, isTerminal) }
 
-// IsConflict reports whether an error consists only of conflicts: another writer was first, and the next pass observes its write.
+// IsConflict reports whether an error consists only of conflicts: another writer was first, and the next pass observes its write. An
+// admission webhook or policy that denies with the code of a conflict is none: it denies the next pass, too.
 func IsConflict(err error) bool {
-	return areAll(err, func(err error) bool { return apierrors.IsConflict(err) || apistatus.IsReplaced(err) })
+	return areAll(err, func(err error) bool {
+		return (apierrors.IsConflict(err) || apistatus.IsReplaced(err)) && !apistatus.IsDenied(err)
+	})
 }
 
 // areAll reports whether err contains errors, and is returns true for each.

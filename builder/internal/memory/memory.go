@@ -44,6 +44,8 @@ type Memory struct {
 	Steady *Steady
 	// External has the external states whose plans wait for a slot. Forgotten: External is called again.
 	External *External
+	// Conflicts has the number of passes in a row that have ended with a conflict, by owner. Forgotten: some retries without a backoff.
+	Conflicts *Recent[types.UID, int]
 	// Failures has the last reported failure of each call. Forgotten: the failure is reported again.
 	Failures Failures
 }
@@ -72,6 +74,7 @@ func New() *Memory {
 		Refused:     &Refused{answers: NewRecent[refusedKey, *invalidAnswer](), last: NewRecent[store.Key, time.Time]()},
 		Steady:      &Steady{of: NewRecent[types.UID, generations]()},
 		External:    newExternal(),
+		Conflicts:   NewRecent[types.UID, int](),
 		Failures:    Failures{reported: NewRecent[Call, string]()},
 	}
 }

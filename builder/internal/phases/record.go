@@ -183,8 +183,8 @@ func (p *pass) newRevision(name string, data []byte, annotation, text string, nu
 	}
 }
 
-// createRevision creates a ControllerRevision. If the owner has one of that name, that is a conflict: the cache lags behind. It first
-// deletes one that isn't intact.
+// createRevision creates a ControllerRevision. If the owner has one of that name, that is a conflict: the cache lags behind, or its
+// filter hides an object that has lost its label, which gets it back. It first deletes one that isn't intact.
 func (p *pass) createRevision(ctx context.Context, object *appsv1.ControllerRevision, isIntact func(client.Object) bool) error {
 	key := p.revisionKey(object.Name)
 	exists := p.Client.Create(ctx, object, client.FieldOwner(p.Controller))
@@ -204,6 +204,12 @@ func (p *pass) createRevision(ctx context.Context, object *appsv1.ControllerRevi
 	case !isIntact(found):
 		if _, err := p.cluster.Delete(ctx, key, found); err != nil {
 			return err
+		}
+	case found.Labels[wellknown.LabelManagedBy] != wellknown.ManagedBy:
+		labels := map[string]any{wellknown.LabelManagedBy: wellknown.ManagedBy}
+		fields := map[string]any{"metadata": map[string]any{"resourceVersion": found.ResourceVersion, "labels": labels}}
+		if err := p.patch(ctx, found, fields); err != nil {
+			return &failure.Error{Key: key, Operation: "apply", Err: err}
 		}
 	}
 	resource := schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}

@@ -248,7 +248,7 @@ func (p *pass) unblock(ctx context.Context, back bool) error {
 		for _, pod := range outcome.Deleted {
 			p.Emit(events.Normal(events.ReasonDeleted, fmt.Sprintf(
 				"deleted Pod %s: it is of the abandoned revision %s and not ready, and StatefulSet %s would wait for it for ever",
-				pod.Name, pod.Labels[appsv1.ControllerRevisionHashLabelKey], set.Name)))
+				pod.Name, pod.Labels[appsv1.ControllerRevisionHashLabelKey], set.Name)).About(pod))
 		}
 		p.result.requeueAfter(outcome.Wait)
 		if outcome.Advice != "" {

@@ -157,8 +157,9 @@ func (p *pass) recordSuccesses(ctx context.Context, c *Child, jobs []*batchv1.Jo
 		return err
 	}
 	for _, run := range news {
+		job := jobs[slices.IndexFunc(jobs, func(j *batchv1.Job) bool { return j.Name == run.Job })]
 		p.Emit(events.Normal(events.ReasonRanOnce,
-			fmt.Sprintf("Job %s has run for the value %q; it won't run for it again", run.Job, run.Value)))
+			fmt.Sprintf("Job %s has run for the value %q; it won't run for it again", run.Job, run.Value)).About(job))
 	}
 	return nil
 }

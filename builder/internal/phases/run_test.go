@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +20,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
 
@@ -138,7 +140,7 @@ func (f *fixture) Snapshot() (all []revision.Child, err error) {
 
 func (f *fixture) Owned(ctx context.Context, _ client.Object) (all []client.Object, err error) {
 	var list appsv1.ControllerRevisionList
-	err = f.client.List(ctx, &list)
+	err = f.client.List(ctx, &list, client.MatchingLabels{wellknown.LabelManagedBy: wellknown.ManagedBy}) // as a filtered cache
 	for i := range list.Items {
 		all = append(all, &list.Items[i])
 	}
@@ -156,6 +158,24 @@ func installed(t *testing.T, options rollout.Options) *fixture {
 	f.settle(phases...)
 	require.True(t, f.pass().Done)
 	return f
+}
+
+// A filter of the cache hides a revision that has lost its label. It gets the label back, or each pass would fail with a conflict.
+func TestARevisionWithoutTheLabelIsShownAgain(t *testing.T) {
+	f := installed(t, rollout.Options{})
+	var list appsv1.ControllerRevisionList
+	require.NoError(t, f.client.List(t.Context(), &list))
+	require.Len(t, list.Items, 1)
+	hidden := list.Items[0].DeepCopy()
+	delete(hidden.Labels, wellknown.LabelManagedBy)
+	require.NoError(t, f.client.Update(t.Context(), hidden))
+	_, err := f.run()
+	assert.True(t, apierrors.IsConflict(err), "%v", err)
+	assert.True(t, f.pass().Done)
+	require.NoError(t, f.client.List(t.Context(), &list))
+	require.Len(t, list.Items, 1)
+	assert.Equal(t, wellknown.ManagedBy, list.Items[0].Labels[wellknown.LabelManagedBy])
+	assert.Equal(t, hidden.UID, list.Items[0].UID)
 }
 
 func TestAFirstInstallIsMadeAtOnceAndRecordedWhenItIsReady(t *testing.T) {

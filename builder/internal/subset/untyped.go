@@ -80,8 +80,13 @@ func isSelector(name string) bool {
 	return name == "matchLabels" || strings.HasSuffix(name, "elector")
 }
 
-// sameNumber compares numbers across the types that decoders and Go programs use for them.
+// sameNumber compares numbers across the types that decoders and Go programs use for them. Large integers may be the same float64.
 func sameNumber(a, b any) bool {
+	if i, ok := a.(int64); ok {
+		if j, ok := b.(int64); ok {
+			return i == j
+		}
+	}
 	x, okX := number(a)
 	y, okY := number(b)
 	return okX && okY && x == y

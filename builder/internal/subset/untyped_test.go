@@ -20,6 +20,8 @@ func TestUntyped(t *testing.T) {
 		"null counts for nothing":      {obj{"a": nil}, obj{"a": true}, true},
 		"numbers of different types":   {obj{"a": int64(3)}, obj{"a": 3.0}, true},
 		"different numbers":            {obj{"a": int64(3)}, obj{"a": int64(4)}, false},
+		"large numbers":                {obj{"a": int64(1) << 53}, obj{"a": int64(1)<<53 + 1}, false}, // one float64
+		"large numbers of two types":   {obj{"a": int64(1) << 53}, obj{"a": float64(1 << 53)}, true},
 		"empty map and nothing":        {obj{"emptyDir": obj{}}, obj{}, true},
 		"empty list and nothing":       {obj{"a": []any{}}, obj{}, true},
 		"empty map and more":           {obj{"emptyDir": obj{}}, obj{"emptyDir": obj{"medium": "Memory"}}, true},
