@@ -237,7 +237,9 @@ var ErrImmutable = failure.ErrImmutable
 // The child has no owner reference. The label armature.dev/owner-uid and the annotations armature.dev/owner-kind and armature.dev/owner
 // name its owner. They count only if the object's managed fields show that the engine's field manager has set them, or a manager that
 // [Adopt] names as a former one. Any other object of the child's name is [ErrNotOwned], and the builder never prunes it, whatever its
-// labels say. The builder adds the finalizer armature.dev/cleanup to the owner before it creates the first such child. When the owner is
+// labels say. If such an object names the owner, and the field manager that says so has also set the owner's finalizer, it is probably a
+// child from before the operator got another name: the builder keeps the finalizer, with ErrNotOwned, until the plan names the former
+// manager or someone deletes the object. Others' copies of a child keep no owner; an event names them. The builder adds the finalizer armature.dev/cleanup to the owner before it creates the first such child. When the owner is
 // deleted, [Builder.Reconcile] and an [Operator] delete these children, wait for them (see [Result].Pending), and then remove the
 // finalizer. If the program no longer runs, someone must remove the finalizer by hand. The builder deletes these children even if the
 // owner's deletion orphans its children. It prunes them like others.

@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/sources"
@@ -28,6 +29,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/store"
 )
 
 // The last step of a pass reports it: the events of the writes, then the status, then the events of the plan.
@@ -482,6 +485,15 @@ func leftEvent(l apply.FieldsLeft, c Change) events.Event {
 	ev := events.Warning(events.ReasonFieldsLeft, fmt.Sprintf("%s %s keeps %s, %s", c.Key.Kind, c.Key.Name, fields, why))
 	ev.Action = events.ActionApply
 	return ev.About(c.object)
+}
+
+// copiesEvent returns the event about objects that have the marks of the owner's cross-namespace children, and aren't its children.
+func copiesEvent(copies []client.Object) events.Event {
+	const prefix = "Left what only looks like a child of this owner: "
+	return events.Warning(events.ReasonNotOwned, text.List(prefix, copies, func(obj client.Object) string {
+		key := store.KeyOf(obj.GetObjectKind().GroupVersionKind(), obj.GetNamespace(), obj.GetName())
+		return fmt.Sprintf("%s, marked by %s", key, marks.LabelSetter(obj, wellknown.LabelOwnerUID))
+	}))
 }
 
 // contestMessage names the contested children.
