@@ -162,3 +162,31 @@ func TestARenamedOperatorKeepsTheRecordOfWhatItCannotProve(t *testing.T) {
 	assert.Contains(t, get(s, newOwner()).Finalizers, wellknown.Finalizer)
 	assert.True(t, s.isLeft(newRole("role")))
 }
+
+const renamedHint = `exists and is not ours: it names this owner, but field manager "test" has set that, not "new". If that is a former name of ` +
+	`this operator, give the child builder.Adopt(builder.AdoptOptions{OwnedOnly: true, FormerManagers: []string{"test"}})`
+
+func TestARenamedOperatorIsToldToAdopt(t *testing.T) {
+	names := []string{"role"}
+	plan := func(opts ...builder.ChildOption) ownerFunc {
+		return func(owner *appsv1.Deployment, view builder.View) ownerPlan {
+			p := desiring(&names, opts...)(owner, view)
+			p.Children = append(p.Children, builder.Want(newClaim("data"), append(opts, builder.Retain())...))
+			return p
+		}
+	}
+	owns := func(o *operator) { ownsClaims(o); ownsRoles(o) }
+	s := performOnRecord(t, plan(), owns)
+	s.passes()
+	s.rename("new", plan(), owns)
+	_, _, err := s.pass()
+	require.ErrorIs(t, err, builder.ErrNotOwned)
+	assert.ErrorContains(t, err, "apply ClusterRole.rbac.authorization.k8s.io role: "+renamedHint)
+	assert.ErrorContains(t, err, "apply PersistentVolumeClaim default/data: "+renamedHint)
+	assert.NotContains(t, err.Error(), "delete")
+
+	s.rename("new", plan(formerName), owns)
+	assert.NotEmpty(t, s.passes())
+	s.rename("new", plan(), owns)
+	assert.Empty(t, s.passes(), "taken over")
+}

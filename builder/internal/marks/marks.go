@@ -123,12 +123,35 @@ func GuardedBy(owner client.Object) (managers []string) {
 
 // MarkedBy returns the field manager, one of some, that has set all marks of a cross-namespace child; empty if there is none.
 func MarkedBy(obj client.Object, managers []string) string {
+	return setBy(obj, managers, crossNamespaceMarks)
+}
+
+func setBy(obj client.Object, managers []string, marks set) string {
 	for _, manager := range managers {
-		if HasSet(obj, manager, nil, crossNamespaceMarks.fields) {
+		if HasSet(obj, manager, nil, marks.fields) {
 			return manager
 		}
 	}
 	return ""
+}
+
+// MarkedBefore returns the field manager that has marked an object as the owner's retained or cross-namespace child, in place of the
+// builder; empty if there is none. Adopt can name each of these managers as a former one.
+func (o Owner) MarkedBefore(obj client.Object, retained bool) string {
+	marks := crossNamespaceMarks
+	if retained {
+		marks = retainedMarks
+	}
+	if retained && !o.names(obj) || !retained && !o.IsMarked(obj) {
+		return ""
+	}
+	var managers []string
+	for _, entry := range obj.GetManagedFields() {
+		if entry.Manager != fieldmanager.KubectlApply {
+			managers = append(managers, entry.Manager)
+		}
+	}
+	return setBy(obj, managers, marks)
 }
 
 // isRetained reports whether an object has the marks of a retained child of the owner, and the builder has set them.
