@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -189,4 +190,36 @@ func TestARenamedOperatorIsToldToAdopt(t *testing.T) {
 	assert.NotEmpty(t, s.passes())
 	s.rename("new", plan(), owns)
 	assert.Empty(t, s.passes(), "taken over")
+}
+
+func TestARenamedOperatorIsToldOfFieldsThatItsFormerNameLeft(t *testing.T) {
+	data := map[string]string{"a": "1", "b": "2"}
+	plan := func(*appsv1.Deployment, builder.View) ownerPlan {
+		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "config"}, Data: maps.Clone(data)}
+		return ownerPlan{Children: []builder.Child{builder.Want(config)}}
+	}
+	owns := func(o *operator) { o.Owns(&corev1.ConfigMap{}) }
+	s := performOnRecord(t, plan, owns)
+	s.passes()
+	s.rename("new", plan, owns)
+	assert.Empty(t, s.passes(), "unchanged")
+	told := func() (notes []string) {
+		for _, ev := range s.ours.Events() {
+			if ev.Reason == events.ReasonFieldsLeft {
+				notes = append(notes, ev.Note)
+			}
+		}
+		return notes
+	}
+	assert.Empty(t, told())
+	delete(data, "b")
+	s.passes()
+	require.Len(t, told(), 1)
+	assert.Contains(t, told()[0], `ConfigMap config keeps data.b, which aren't desired: field manager test has set them`)
+	assert.Contains(t, told()[0], `builder.Adopt(builder.AdoptOptions{OwnedOnly: true, FormerManagers: []string{"test"}})`)
+
+	s.ours.ResetEvents()
+	data["a"] = "2"
+	assert.NotEmpty(t, s.passes())
+	assert.Empty(t, told(), "told once")
 }
