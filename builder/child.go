@@ -105,7 +105,7 @@ func (o AdoptOptions) applyToChild(c *Child) {
 
 // CreateOnly creates a child that doesn't exist, and leaves an existing one unchanged. Use it for run-to-completion objects such as
 // Jobs and Pods. An existing object costs one cache lookup, a new one costs one POST and one copy. The builder sets the owner as its
-// controller and the builder's label, and no digest. To change an existing one, use Plan.Edits.
+// controller and the builder's label, and no digest. It restores the label, and the owner's API version. To change an existing one, use Plan.Edits.
 //
 // Otherwise it is like other children. An object of its name that the owner doesn't control is [ErrNotOwned]. With [Adopt], the
 // builder takes over an object without a controller: one patch sets the controller and the label, and nothing else. The builder waits
