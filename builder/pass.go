@@ -485,11 +485,11 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 			return err
 		}
 		key := k.Key(obj)
-		if !p.observed.Owns(obj) {
-			return failure.NotOwned("delete", key, obj)
-		}
 		if obj.GetUID() == "" || obj.GetResourceVersion() == "" {
 			return fmt.Errorf("%w: %s to be deleted has no UID or resource version; take it from the view", ErrMisuse, key)
+		}
+		if !p.observed.Owns(obj) {
+			return failure.NotOwned("delete", key, obj)
 		}
 		if obj.GetDeletionTimestamp() == nil {
 			p.observed.ByKey[key] = obj
