@@ -17,7 +17,8 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// compareCreateOnly decides which action an existing object needs: none, unless it has lost its label, or names its owner in another version.
+// compareCreateOnly decides which action an existing object needs: none, unless it has lost its label, or names its owner in another
+// version.
 func (c *Cluster) compareCreateOnly(w *Write) *Write {
 	w.Action = None
 	if w.Desired.lacksMark(w.Observed) || c.namesOtherVersion(w.Observed) {

@@ -21,7 +21,8 @@ type FieldsLeft struct {
 }
 
 // noteLeft finds the undesired fields of other managers when the builder writes an object for the first time under its present name, or for
-// the first time since someone reset its managed fields. One of these managers may have written the object before the builder did, under a name that this
+// the first time since someone reset its managed fields. One of these managers
+// may have written the object before the builder did, under a name that this
 // program doesn't know. Its fields would stay forever, unnoticed.
 func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object) {
 	hasWritten := fieldmanager.Manager{Name: c.Name}.HasWritten(w.initial.GetManagedFields())

@@ -99,7 +99,7 @@ func (o Owner) IsCrossNamespace(obj client.Object, former []string) bool {
 	return o.IsMarked(obj) && o.isProved(obj, former, crossNamespaceMarks)
 }
 
-// IsMarked reports whether an object has the marks of the owner's cross-namespace child and no controller, whoever has set the marks.
+// IsMarked reports whether an object has the marks of the owner's cross-namespace child and no controller, set by any field manager.
 func (o Owner) IsMarked(obj client.Object) bool {
 	return obj.GetLabels()[wellknown.LabelOwnerUID] == string(o.UID) && o.names(obj) && metav1.GetControllerOfNoCopy(obj) == nil
 }
