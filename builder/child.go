@@ -103,9 +103,10 @@ func (o AdoptOptions) applyToChild(c *Child) {
 	options.FormerManagers = append([]string{fieldmanager.KubectlApply}, o.FormerManagers...)
 }
 
-// CreateOnly creates a child that doesn't exist, and leaves an existing one unchanged. Use it for run-to-completion objects such as
-// Jobs and Pods. An existing object costs one cache lookup, a new one costs one POST and one copy. The builder sets the owner as its
-// controller and the builder's label, and no digest. To change an existing one, use Plan.Edits.
+// CreateOnly creates a child that doesn't exist, and leaves an existing one unchanged. Use it for run-to-completion objects such as Jobs
+// and Pods. An existing object costs one cache lookup, a new one costs one POST and one copy. The builder sets the owner as its
+// controller and the builder's label, and no digest. It restores the label, and the owner's API version. To change an existing one, use
+// Plan.Edits.
 //
 // Otherwise it is like other children. An object of its name that the owner doesn't control is [ErrNotOwned]. With [Adopt], the
 // builder takes over an object without a controller: one patch sets the controller and the label, and nothing else. The builder waits
@@ -237,15 +238,22 @@ var ErrImmutable = failure.ErrImmutable
 // The child has no owner reference. The label armature.dev/owner-uid and the annotations armature.dev/owner-kind and armature.dev/owner
 // name its owner. They count only if the object's managed fields show that the engine's field manager has set them, or a manager that
 // [Adopt] names as a former one. Any other object of the child's name is [ErrNotOwned], and the builder never prunes it, whatever its
-// labels say. The builder adds the finalizer armature.dev/cleanup to the owner before it creates the first such child. When the owner is
-// deleted, [Builder.Reconcile] and an [Operator] delete these children, wait for them (see [Result].Pending), and then remove the
-// finalizer. If the program no longer runs, someone must remove the finalizer by hand. The builder deletes these children even if the
-// owner's deletion orphans its children. It prunes them like others.
+// labels say. If such an object names the owner, and the field manager that says so has also set the owner's finalizer, it is probably a
+// child from before the operator got another name: the builder keeps the finalizer, with ErrNotOwned, until the plan names the former
+// manager or someone deletes the object. Others' copies of a child keep no owner; an event names them. The builder adds the finalizer
+// armature.dev/cleanup to the owner before it creates the first such child. When the owner is deleted, [Builder.Reconcile] and an
+// [Operator] delete these children, wait for them (see [Result].Pending), and then remove the finalizer. If the program no longer runs,
+// someone must remove the finalizer by hand. The builder deletes these children even if the owner's deletion orphans its children. It
+// prunes them like others.
 //
-// The program needs the permissions to patch owners, and to list and delete the kind in the whole cluster. A plan should not let an
-// owner's author choose names and namespaces freely, because the operator could then write objects that the author can't write.
-// Managed fields are no stronger proof than the permission to patch: anyone with that permission can write under the engine's name and
-// make the object look like a child. They could also have it deleted by a reference to an owner that doesn't exist.
+// The program needs the permissions to patch owners, and to list and delete the kind in the whole cluster, also a version that no longer
+// has such children: without Owns of the kind, the role of package rbac lacks them, and an owner with children of an earlier version
+// can't be deleted. The message of its condition names the missing permission. So first release a version that still declares the kind,
+// and whose plan has PruneAll and no such children: the builder deletes them and forgets the kind. Then release the one without the
+// declaration. A plan should not let an owner's author choose names and namespaces freely, because the operator could then write objects
+// that the author can't write. Managed fields are no stronger proof than the permission to patch: anyone with that permission can write
+// under the engine's name and make the object look like a child. They could also have it deleted by a reference to an owner that doesn't
+// exist.
 //
 // As an option of [Operator.Owns] it declares the kind of such children. An event of a child runs its owner's plan, and the view has
 // the child. The operator watches the kind in the whole cluster, or in the namespaces of the manager's cache, which must include those

@@ -54,6 +54,10 @@ type Operator[T client.Object] struct {
 // NewOperator starts the description of an operator. Its name is unique in the manager, and has at most 128 characters. It is the name of
 // the controller, the field manager of its children, and the reporter of its events.
 //
+// The field manager proves which fields, retained children and [CrossNamespace] children are the operator's. So to rename an operator, give
+// its children [Adopt] with the old name among FormerManagers, until every owner has had a pass. Without it removed fields stay, with the
+// event [events.ReasonFieldsLeft], and children with [Retain] or CrossNamespace are [ErrNotOwned].
+//
 //	err := builder.NewOperator[*v1alpha1.JobFlow](mgr, "jobflow").
 //		Owns(&batchv1.Job{}).
 //		Plan(jobflow.Plan).

@@ -19,6 +19,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/edit"
 	"github.com/armature-dev/armature/builder/internal/effect"
 	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/flight"
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inventory"
@@ -202,6 +203,11 @@ func (e *Engine) kindsOf(children []Child, all bool) (desired prune.Kinds) {
 		}
 		if child.desired.CrossNamespace {
 			desired.CrossNamespace.Insert(k.GVK.GroupKind())
+			for _, manager := range child.desired.FormerManagers() {
+				if manager != fieldmanager.KubectlApply && !slices.Contains(desired.Former, manager) {
+					desired.Former = append(desired.Former, manager)
+				}
+			}
 		} else {
 			desired.Owned.Insert(k.GVK.GroupKind())
 			last = k
@@ -327,6 +333,9 @@ func (p *pass) deleted(out prune.Outcome, err error) error {
 	}
 	for _, key := range out.Waiting {
 		p.awaitDeletion(key)
+	}
+	if err == nil && len(out.Copies) > 0 && !p.engine.dry {
+		p.engine.emit(p.owner, copiesEvent(out.Copies))
 	}
 	return err
 }
@@ -476,11 +485,11 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 			return err
 		}
 		key := k.Key(obj)
-		if !p.observed.Owns(obj) {
-			return failure.NotOwned("delete", key, obj)
-		}
 		if obj.GetUID() == "" || obj.GetResourceVersion() == "" {
 			return fmt.Errorf("%w: %s to be deleted has no UID or resource version; take it from the view", ErrMisuse, key)
+		}
+		if !p.observed.Owns(obj) {
+			return failure.NotOwned("delete", key, obj)
 		}
 		if obj.GetDeletionTimestamp() == nil {
 			p.observed.ByKey[key] = obj

@@ -56,7 +56,8 @@ type Plan[T client.Object] struct {
 	// Default: nil, none.
 	Edits []Edit
 	// Delete lists children, taken from the view, to delete together with their dependents (background propagation). If the owner doesn't
-	// own one of them, the builder deletes none. Default: nil, none.
+	// own one of them, the builder deletes none. One that is gone meanwhile counts as deleted; one without a UID is [ErrMisuse]. Default:
+	// nil, none.
 	Delete []client.Object
 	// Rollout sets how the builder rolls out changes of the children that are [InPhase]. With phases the operator must own
 	// &appsv1.ControllerRevision{}. With Report the conditions have the state of a roll-out; a plan that reports it itself reads

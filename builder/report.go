@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inflight"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/prune"
@@ -29,6 +30,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/store"
 )
 
 // The last step of a pass reports it: the events of the writes, then the status, then the events of the plan.
@@ -501,6 +504,15 @@ func leftNote(l apply.FieldsLeft, reason string) string {
 	}
 	return fmt.Sprintf("%s, which aren't desired: field manager %s has set them. If that is a former version of this program, give the "+
 		"child builder.Adopt(builder.AdoptOptions{%sFormerManagers: []string{%q}}), and they go", fields, l.Manager, owned, l.Manager)
+}
+
+// copiesEvent returns the event about objects that have the marks of the owner's cross-namespace children, and aren't its children.
+func copiesEvent(copies []client.Object) events.Event {
+	const prefix = "Left what only looks like a child of this owner: "
+	return events.Warning(events.ReasonNotOwned, text.List(prefix, copies, func(obj client.Object) string {
+		key := store.KeyOf(obj.GetObjectKind().GroupVersionKind(), obj.GetNamespace(), obj.GetName())
+		return fmt.Sprintf("%s, marked by %s", key, marks.LabelSetter(obj, wellknown.LabelOwnerUID))
+	}))
 }
 
 // contestMessage names the contested children.

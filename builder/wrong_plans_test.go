@@ -92,6 +92,7 @@ func wrongPlans() map[string]wrongPlan {
 		"Prune of nil":                   returns(ownerPlan{Prune: []client.Object{nil}}, "nil"),
 		"Prune of an undeclared kind":    returns(ownerPlan{Prune: []client.Object{&corev1.ConfigMap{}}}, "Prune", "Owns(&corev1.ConfigMap{})"),
 		"Delete of nil":                  returns(ownerPlan{Delete: []client.Object{nil}}, "nil"),
+		"Delete of what isn't observed":  returns(ownerPlan{Delete: []client.Object{newJob("made-up")}}, "made-up", "builder misused", "the view"),
 		"Delete of another's":            returns(ownerPlan{Delete: []client.Object{stranger}}, "stranger"),
 		"an Edit of nil":                 returns(ownerPlan{Edits: []builder.Edit{{}}}, "nil"),
 		"an Edit to nil":                 returns(ownerPlan{Edits: []builder.Edit{{Before: stranger}}}, "stranger"),
@@ -197,7 +198,7 @@ func isRefusal(err error) bool { return errors.Is(err, builder.ErrNotOwned) }
 func TestWrongPlansWithoutACluster(t *testing.T) {
 	needsServer := []string{ // of the scheme, or of how a child is rendered
 		"a cluster-scoped child", "Ignore of a path that isn't", "Ignore of an unknown field", "HashFrom of nil", "Prune of nil",
-		"Delete of nil", "Delete of another's", "an Edit of nil", "an Edit to nil", "an Edit of what isn't there", "Replicas of nil",
+		"Delete of nil", "Delete of what isn't observed", "Delete of another's", "an Edit of nil", "an Edit to nil", "an Edit of what isn't there", "Replicas of nil",
 		"Replicas of another's", "Replicas beside After",
 	}
 	for name, c := range wrongPlans() {

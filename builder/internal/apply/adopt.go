@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/marks"
 )
 
@@ -14,7 +13,7 @@ func (c *Cluster) decideNotOwned(w *Write) (*Write, error) {
 	d := w.Desired
 	options := d.Child.Options
 	if options == nil || !options.AdoptOrphan || metav1.GetControllerOfNoCopy(w.Observed) != nil || !c.isOfPredecessor(w.Observed, options) {
-		return nil, failure.NotOwned("apply", d.Key, w.Observed)
+		return nil, c.refuse(d, w.Observed)
 	}
 	if w.Observed.GetDeletionTimestamp() != nil {
 		w.Action = Wait

@@ -91,8 +91,8 @@ func (c *Cluster) WriteAll(ctx context.Context, writes []*Write) error {
 	return errors.Join(errs...)
 }
 
-// readLive reads an object past the cache, nil if it doesn't exist.
-func (c *Cluster) readLive(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
+// ReadLive reads an object past the cache, nil if it doesn't exist.
+func (c *Cluster) ReadLive(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
 	observed, err := sources.Reader{From: c.Live, Kinds: c.Kinds}.Get(ctx, k, key)
 	if err != nil && !apierrors.IsNotFound(err) { // also for a missing kind
 		return nil, &failure.Error{Key: key, Operation: "read", Err: err}

@@ -34,7 +34,7 @@ func (c *Cluster) Compare(d *Desired, observed client.Object) (*Write, error) {
 	switch c.ownershipOf(d, observed) {
 	case inventory.NotOwned:
 		if d.Child.CrossNamespace {
-			return nil, d.refuse(observed)
+			return nil, c.refuse(d, observed)
 		}
 		return c.decideNotOwned(w)
 	case inventory.Terminating:
@@ -81,8 +81,14 @@ func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Owne
 }
 
 // refuse returns the error about an object of d's name that the owner doesn't own.
-func (d *Desired) refuse(observed client.Object) error {
-	if !d.Child.CrossNamespace || metav1.GetControllerOfNoCopy(observed) != nil {
+func (c *Cluster) refuse(d *Desired, observed client.Object) error {
+	canHaveMarks := (d.Child.Retained() || d.Child.CrossNamespace) && metav1.GetControllerOfNoCopy(observed) == nil
+	if canHaveMarks && !d.Child.CreateOnly { // with CreateOnly, no manager can be a former one
+		if manager := c.Marks.MarkedBefore(observed, d.Child.Retained()); manager != "" {
+			return failure.MarkedBefore("apply", d.Key, observed, manager, c.Name, "")
+		}
+	}
+	if !d.Child.CrossNamespace || !canHaveMarks {
 		return failure.NotOwned("apply", d.Key, observed)
 	}
 	err := fmt.Errorf("%w: its label %s is %q, and set by %s%s, or give the owner another name",

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
@@ -19,11 +20,13 @@ type FieldsLeft struct {
 	Fields  []string
 }
 
-// noteLeft finds the undesired fields of other managers when the builder writes an object for the first time, or for the first time since
-// someone reset its managed fields. One of these managers may have written the object before the builder did, under a name that this
+// noteLeft finds the undesired fields of other managers when the builder writes an object for the first time under its present name, or for
+// the first time since someone reset its managed fields. One of these managers
+// may have written the object before the builder did, under a name that this
 // program doesn't know. Its fields would stay forever, unnoticed.
 func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object) {
-	if w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" && len(w.initial.GetManagedFields()) > 0 {
+	hasWritten := fieldmanager.Manager{Name: c.Name}.HasWritten(w.initial.GetManagedFields())
+	if hasWritten && w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" {
 		return
 	}
 	left := c.fieldManager(w.Desired).SetByOthers(applied.GetManagedFields())

@@ -32,7 +32,7 @@ func (c *Cluster) ConfirmOwner(ctx context.Context, writes []*Write, present fun
 	if err != nil {
 		return err
 	}
-	found, err := c.readLive(ctx, k, c.OwnerKey)
+	found, err := c.ReadLive(ctx, k, c.OwnerKey)
 	if err != nil {
 		return err
 	}

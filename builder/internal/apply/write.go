@@ -123,7 +123,7 @@ func (w *Write) create(ctx context.Context, c *Cluster) error {
 // resolve handles an object that the cache didn't show. An earlier process created it, the cache filters it out, or the owner doesn't
 // own it. resolve reads the object from the API server to find out.
 func (w *Write) resolve(ctx context.Context, c *Cluster) error {
-	observed, err := c.readLive(ctx, w.Desired.Kind, w.Desired.Key)
+	observed, err := c.ReadLive(ctx, w.Desired.Kind, w.Desired.Key)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,15 @@ func (e *Error) Error() string { return e.Operation + " " + e.Key.String() + ": 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// MarkedBefore returns the error about an observed object that says it is the owner's, and that another field manager has marked as such.
+// That manager is probably a former name of the operator, and the object its child. more is another remedy, empty for none.
+func MarkedBefore(operation string, key store.Key, observed client.Object, manager, name, more string) *Error {
+	err := fmt.Errorf("%w: it names this owner, but field manager %q has set that, not %q. If that is a former name of this operator, "+
+		"give the child builder.Adopt(builder.AdoptOptions{OwnedOnly: true, FormerManagers: []string{%q}})%s",
+		ErrNotOwned, manager, name, manager, more)
+	return &Error{Key: key, Operation: operation, Err: err, Object: observed}
+}
+
 // NotOwned returns the error about an observed object that the owner doesn't own.
 func NotOwned(operation string, key store.Key, observed client.Object) *Error {
 	whose := "it has no controller"

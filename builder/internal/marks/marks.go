@@ -1,10 +1,13 @@
 package marks
 
 import (
+	"strconv"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/inventory"
@@ -93,10 +96,62 @@ func (o Owner) names(obj client.Object) bool {
 // IsCrossNamespace reports whether an object is the owner's cross-namespace child: it has the marks and no controller, and the builder
 // has set the marks.
 func (o Owner) IsCrossNamespace(obj client.Object, former []string) bool {
-	if obj.GetLabels()[wellknown.LabelOwnerUID] != string(o.UID) || !o.names(obj) || metav1.GetControllerOfNoCopy(obj) != nil {
-		return false
+	return o.IsMarked(obj) && o.isProved(obj, former, crossNamespaceMarks)
+}
+
+// IsMarked reports whether an object has the marks of the owner's cross-namespace child and no controller, set by any field manager.
+func (o Owner) IsMarked(obj client.Object) bool {
+	return obj.GetLabels()[wellknown.LabelOwnerUID] == string(o.UID) && o.names(obj) && metav1.GetControllerOfNoCopy(obj) == nil
+}
+
+// guards are the fields of an owner that a builder writes before it creates the first cross-namespace child.
+var guards = fieldpath.NewSet(
+	fieldpath.MakePathOrDie("metadata", "annotations", wellknown.AnnotationGroupKindsCrossNamespace),
+	fieldpath.MakePathOrDie("metadata", "finalizers", value.NewValueInterface(wellknown.Finalizer)),
+)
+
+// GuardedBy returns the field managers that have guarded an owner of cross-namespace children. Usually that is the name under which the
+// builder created the first of them. Only those who can write the owner can add another one.
+func GuardedBy(owner client.Object) (managers []string) {
+	for _, entry := range owner.GetManagedFields() {
+		if set, err := fieldmanager.Fields(entry); err == nil && !set.Intersection(guards).Empty() {
+			managers = append(managers, entry.Manager)
+		}
 	}
-	return o.isProved(obj, former, crossNamespaceMarks)
+	return managers
+}
+
+// MarkedBy returns the field manager, one of some, that has set all marks of a cross-namespace child; empty if there is none.
+func MarkedBy(obj client.Object, managers []string) string {
+	return setBy(obj, managers, crossNamespaceMarks)
+}
+
+func setBy(obj client.Object, managers []string, marks set) string {
+	for _, manager := range managers {
+		if HasSet(obj, manager, nil, marks.fields) {
+			return manager
+		}
+	}
+	return ""
+}
+
+// MarkedBefore returns the field manager that has marked an object as the owner's retained or cross-namespace child, in place of the
+// builder; empty if there is none. Adopt can name each of these managers as a former one.
+func (o Owner) MarkedBefore(obj client.Object, retained bool) string {
+	marks := crossNamespaceMarks
+	if retained {
+		marks = retainedMarks
+	}
+	if retained && !o.names(obj) || !retained && !o.IsMarked(obj) {
+		return ""
+	}
+	var managers []string
+	for _, entry := range obj.GetManagedFields() {
+		if entry.Manager != fieldmanager.KubectlApply {
+			managers = append(managers, entry.Manager)
+		}
+	}
+	return setBy(obj, managers, marks)
 }
 
 // isRetained reports whether an object has the marks of a retained child of the owner, and the builder has set them.
@@ -122,7 +177,7 @@ func (o Owner) isProved(obj client.Object, former []string, by set) bool {
 // LabelSetter returns the field manager that has set a label, for messages.
 func LabelSetter(obj client.Object, label string) string {
 	if entry := fieldmanager.Setter(obj.GetManagedFields(), fieldpath.MakePathOrDie("metadata", "labels", label), ""); entry != nil {
-		return "field manager " + entry.Manager
+		return "field manager " + strconv.Quote(entry.Manager)
 	}
 	return "no one on record"
 }

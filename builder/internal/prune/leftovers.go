@@ -2,6 +2,7 @@ package prune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
@@ -130,21 +133,24 @@ func ListMetadata(
 func (p *Pruner) Finalize(ctx context.Context) (out Outcome, err error) {
 	known := p.Inventory.CrossNamespace.Union(p.Desired.CrossNamespace).Union(p.Children.CrossNamespace.Kinds())
 	anyLeft := false
+	var errs []error
 	for _, gk := range inventory.SortedKinds(known) {
 		left, err := p.deleteCrossNamespace(ctx, &out, gk)
 		if err != nil {
-			return out, err
+			errs = append(errs, err)
 		}
 		anyLeft = anyLeft || left
 	}
 	if anyLeft {
-		return out, nil
+		out.Copies = nil // told once, in the pass that lets the owner go
+		return out, errors.Join(errs...)
 	}
 	return out, client.IgnoreNotFound(p.WriteKinds(ctx, p.Inventory.Kinds, nil))
 }
 
 // deleteCrossNamespace deletes the owner's cross-namespace children of one kind, and reports whether any are left. The pass waits for
-// those.
+// those. An object that only has their marks stays. It is an error if the manager that has marked it has guarded the owner, too: then it
+// is probably a child from before this operator got another name. Anyone else's mark may be a copy, and must not keep the owner of others.
 func (p *Pruner) deleteCrossNamespace(ctx context.Context, out *Outcome, gk schema.GroupKind) (left bool, err error) {
 	for deleted := false; ; deleted = true {
 		found, err := ListMetadata(ctx, p.Client, p.Live, gk, client.MatchingLabels{wellknown.LabelOwnerUID: string(p.Owner.GetUID())})
@@ -152,9 +158,13 @@ func (p *Pruner) deleteCrossNamespace(ctx context.Context, out *Outcome, gk sche
 			return true, fmt.Errorf("delete %s in other namespaces, which is in the inventory of %s: %w", gk, p.OwnerKey, err)
 		}
 		var present, stale []store.Key
+		var unproved []client.Object
 		for i := range found {
 			obj := &found[i]
-			if !p.Children.IsCrossNamespace(obj) {
+			if !p.Children.IsCrossNamespace(obj, p.Desired.Former) {
+				if p.Children.Marks.IsMarked(obj) && obj.GetDeletionTimestamp() == nil {
+					unproved = append(unproved, obj)
+				}
 				continue
 			}
 			key := store.KeyOf(obj.GroupVersionKind(), obj.Namespace, obj.Name)
@@ -166,10 +176,36 @@ func (p *Pruner) deleteCrossNamespace(ctx context.Context, out *Outcome, gk sche
 		}
 		if deleted || len(stale) == 0 {
 			out.Waiting = append(out.Waiting, present...)
-			return len(present) > 0, nil
+			err := p.refuseUnproved(ctx, out, unproved)
+			return err != nil || len(present) > 0, err
 		}
 		if err := p.deleteAll(ctx, out, stale); err != nil {
 			return true, err
 		}
 	}
+}
+
+// refuseUnproved returns an error about the first object that a manager has marked who has guarded the owner, too. Others are copies.
+func (p *Pruner) refuseUnproved(ctx context.Context, out *Outcome, unproved []client.Object) error {
+	if len(unproved) == 0 {
+		return nil
+	}
+	k, err := p.Kinds.Of(p.Owner)
+	if err != nil {
+		return err
+	}
+	owner, err := p.ReadLive(ctx, k, p.OwnerKey) // the cache may lack managed fields
+	if err != nil || owner == nil {
+		return err
+	}
+	guards := marks.GuardedBy(owner)
+	for _, obj := range unproved {
+		if manager := marks.MarkedBy(obj, guards); manager != "" {
+			key := store.KeyOf(obj.GetObjectKind().GroupVersionKind(), obj.GetNamespace(), obj.GetName())
+			return failure.MarkedBefore("delete", key, obj, manager, p.Name,
+				", or delete it or its label "+wellknown.LabelOwnerUID)
+		}
+	}
+	out.Copies = append(out.Copies, unproved...)
+	return nil
 }

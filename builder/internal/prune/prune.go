@@ -40,12 +40,15 @@ type Kinds struct {
 	Owned          inventory.Kinds // of children that the owner controls
 	CrossNamespace inventory.Kinds
 	ByGroupKind    map[schema.GroupKind]kinds.Kind // of both
+	Former         []string                        // former field managers of cross-namespace children
 }
 
 // Outcome is what was deleted, and the children for whose deletion the pass waits. It is valid beside an error.
 type Outcome struct {
 	Deleted []Deleted
 	Waiting []store.Key
+	// Copies are objects with the marks of the owner's cross-namespace children, which others have set. They stay.
+	Copies []client.Object
 }
 
 // Deleted is a deleted child as it was observed.
@@ -74,7 +77,11 @@ func (p *Pruner) Prune(ctx context.Context, objs []client.Object, all bool) (out
 			return out, err
 		}
 		if p.Inventory.CrossNamespace.Has(k.GVK.GroupKind()) {
-			if err := p.Children.ObserveCrossNamespace(ctx, k); err != nil {
+			err := p.Children.ObserveCrossNamespace(ctx, k)
+			if err == nil {
+				err = p.Children.ObserveFormer(ctx, k, p.Desired.Former)
+			}
+			if err != nil {
 				return out, err
 			}
 		}

@@ -123,14 +123,32 @@ func (c *Children) ObserveCrossNamespace(ctx context.Context, k kinds.Kind) erro
 	if c.listedCrossNamespace[k] {
 		return nil
 	}
-	found, err := c.CrossNamespace.List(ctx, c.From, c.Marks, k)
-	if err != nil {
-		return fmt.Errorf("observe the children of %s in other namespaces: %w", c.OwnerKey, err)
+	if err := c.listCrossNamespace(ctx, k, func(obj client.Object) bool { return c.IsCrossNamespace(obj, nil) }); err != nil {
+		return err
 	}
 	if c.listedCrossNamespace == nil {
 		c.listedCrossNamespace = map[kinds.Kind]bool{}
 	}
 	c.listedCrossNamespace[k] = true
+	return nil
+}
+
+// ObserveFormer reads the owner's cross-namespace children of one kind that only former field managers have marked. The view can't have
+// them, because the plan names the former managers.
+func (c *Children) ObserveFormer(ctx context.Context, k kinds.Kind, former []string) error {
+	if len(former) == 0 {
+		return nil
+	}
+	return c.listCrossNamespace(ctx, k, func(obj client.Object) bool {
+		return !c.IsCrossNamespace(obj, nil) && c.IsCrossNamespace(obj, former)
+	})
+}
+
+func (c *Children) listCrossNamespace(ctx context.Context, k kinds.Kind, isChild func(client.Object) bool) error {
+	found, err := c.CrossNamespace.List(ctx, c.From, c.Owner.GetUID(), k, isChild)
+	if err != nil {
+		return fmt.Errorf("observe the children of %s in other namespaces: %w", c.OwnerKey, err)
+	}
 	for _, obj := range found {
 		c.ByKey[k.Key(obj)] = obj
 	}
@@ -159,12 +177,12 @@ func (c *Children) Find(ctx context.Context, k kinds.Kind, key store.Key) (clien
 
 // Owns reports whether the owner owns an object, in any namespace.
 func (c *Children) Owns(obj client.Object) bool {
-	return metav1.IsControlledBy(obj, c.Owner) || c.IsCrossNamespace(obj)
+	return metav1.IsControlledBy(obj, c.Owner) || c.IsCrossNamespace(obj, nil)
 }
 
-// IsCrossNamespace reports whether an object is a cross-namespace child of the owner.
-func (c *Children) IsCrossNamespace(obj client.Object) bool {
-	return c.Marks.IsCrossNamespace(obj, nil)
+// IsCrossNamespace reports whether an object is a cross-namespace child of the owner, also under one of the former field managers.
+func (c *Children) IsCrossNamespace(obj client.Object, former []string) bool {
+	return c.Marks.IsCrossNamespace(obj, former)
 }
 
 // Of returns the observed objects of keys.

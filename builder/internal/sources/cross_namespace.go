@@ -14,7 +14,6 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -64,9 +63,10 @@ func (c *CrossNamespace) Among(owner types.UID, k kinds.Kind) client.ListOption 
 }
 
 // List returns an owner's children of a kind, from a client.
-func (c *CrossNamespace) List(ctx context.Context, from client.Reader, owner marks.Owner, k kinds.Kind) ([]client.Object, error) {
-	isChild := func(obj client.Object) bool { return owner.IsCrossNamespace(obj, nil) }
-	return Reader{from, c.kinds}.List(ctx, k, isChild, c.Among(owner.UID, k))
+func (c *CrossNamespace) List(
+	ctx context.Context, from client.Reader, owner types.UID, k kinds.Kind, isChild func(client.Object) bool,
+) ([]client.Object, error) {
+	return Reader{from, c.kinds}.List(ctx, k, isChild, c.Among(owner, k))
 }
 
 // Kinds returns the kinds that are indexed.
