@@ -21,8 +21,8 @@ import (
 // CheckRole tests that a role in a YAML file has the permissions that an operator needs, and no other. It runs each scenario once, without
 // a crash, and refuses the requests that the role doesn't permit, as the API server does. The test fails if a request is refused, or if
 // no scenario makes use of a permission. So the scenarios must reach everything that the operator ever does; see [Scenario].Then. Before
-// the first of these edits and after the last, someone changes the children, and the operator repairs them. A read of the cache uses list and watch.
-// Not checked are permissions that no scenario can cause: see [rbac.Usage.Unused].
+// the first of these edits and after the last, someone changes the children, and the operator repairs them. A read of the cache uses list
+// and watch. Not checked are permissions that no scenario can cause: see [rbac.Usage.Unused].
 //
 //	buildertest.CheckRole(t, "../config/role.yaml", installed(t), upgraded(t))
 func CheckRole(t testing.TB, path string, scenarios ...Scenario) {

@@ -122,7 +122,7 @@ func (r *Rollout) ReadOwners(ctx context.Context, c client.Reader) error {
 		}
 		switch {
 		case mark.IsInTurn():
-			if wellknown.IsPaused(obj.GetAnnotations()) && obj.GetDeletionTimestamp() == nil { // it has no passes that could end the turn, or find it late
+			if wellknown.IsPaused(obj.GetAnnotations()) && obj.GetDeletionTimestamp() == nil { // no pass can end its turn, or find it late
 				owner.Halts, owner.Why = true, strings.TrimSuffix("is paused; "+owner.Why, "; ")
 			}
 			r.InTurn = append(r.InTurn, owner)

@@ -20,10 +20,9 @@ type FieldsLeft struct {
 	Fields  []string
 }
 
-// noteLeft finds the undesired fields of other managers when the builder writes an object for the first time under its present name, or for
-// the first time since someone reset its managed fields. One of these managers
-// may have written the object before the builder did, under a name that this
-// program doesn't know. Its fields would stay forever, unnoticed.
+// noteLeft finds the undesired fields of other managers when the builder writes an object for the first time under its present name, or
+// for the first time since someone reset its managed fields. One of these managers may have written the object before the builder did,
+// under a name that this program doesn't know. Its fields would stay forever, unnoticed.
 func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object) {
 	hasWritten := fieldmanager.Manager{Name: c.Name}.HasWritten(w.initial.GetManagedFields())
 	if hasWritten && w.initial.GetAnnotations()[wellknown.AnnotationDigest] != "" {
