@@ -101,8 +101,10 @@ type FailureRule struct {
 	// +kubebuilder:validation:MaxItems=32
 	OnReasons []string `json:"onReasons,omitempty"`
 
-	// OnMessage is a regular expression (RE2) that is matched against the pod's message and the termination messages of
-	// its failed containers. One that doesn't compile is refused, with a condition. Empty, the default: any.
+	// OnMessage is a regular expression (RE2) that is matched against the first 16 KiB of the pod's message and the
+	// termination messages of its failed containers. One that doesn't compile is refused, with a condition. So is one with
+	// which the expressions of all rules have more than 2,000 instructions: about one for each character, and "x{100}" has
+	// a hundred. Empty, the default: any.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	OnMessage string `json:"onMessage,omitempty"`

@@ -31,7 +31,14 @@ type eligibility struct {
 	unselected labels.Selector
 	pod        *corev1.PodSpec
 	affinity   nodeaffinity.RequiredNodeAffinity
+	none       bool // the spec is too large: no node matches
 }
+
+// These constants bound what each node is compared with: a pass takes time by nodes times these.
+const (
+	maxTerms  = 1000 // tolerations, terms and requirements
+	maxValues = 5000 // of requirements
+)
 
 // eligibleNodes returns the eligibility that a spec and the pod rendered from it define, and all errors of the spec.
 func eligibleNodes(job *v1alpha1.DaemonJob, pod *corev1.PodSpec) (*eligibility, field.ErrorList) {
@@ -48,6 +55,10 @@ func eligibleNodes(job *v1alpha1.DaemonJob, pod *corev1.PodSpec) (*eligibility, 
 			errs = append(errs, field.Invalid(path.Child("excludeNodeList"), name, "not the name of a node: "+detail))
 		}
 	}
+	if err := checkSize(pod, spec.ExcludeNodeSelector, path.Child("template", "spec")); err != nil {
+		e.none = true
+		return e, append(errs, err)
+	}
 	if spec.ExcludeNodeSelector != nil {
 		selector, err := metav1.LabelSelectorAsSelector(spec.ExcludeNodeSelector)
 		if err != nil {
@@ -63,12 +74,51 @@ func eligibleNodes(job *v1alpha1.DaemonJob, pod *corev1.PodSpec) (*eligibility, 
 	return e, errs
 }
 
-// validateAffinity returns an error if the required node affinity can't be matched against nodes.
-func validateAffinity(affinity *corev1.Affinity, path *field.Path) field.ErrorList {
-	if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+// checkSize returns an error if each node would be compared with too much.
+func checkSize(pod *corev1.PodSpec, excluded *metav1.LabelSelector, path *field.Path) *field.Error {
+	terms, values := len(pod.Tolerations)+len(pod.NodeSelector), 0
+	if excluded != nil {
+		terms += len(excluded.MatchLabels) + len(excluded.MatchExpressions)
+		for i := range excluded.MatchExpressions {
+			values += len(excluded.MatchExpressions[i].Values)
+		}
+	}
+	if required := requiredNodes(pod.Affinity); required != nil {
+		for i := range required.NodeSelectorTerms {
+			term := &required.NodeSelectorTerms[i]
+			terms += 1 + len(term.MatchExpressions) + len(term.MatchFields)
+			for _, requirements := range [][]corev1.NodeSelectorRequirement{term.MatchExpressions, term.MatchFields} {
+				for j := range requirements {
+					values += len(requirements[j].Values)
+				}
+			}
+		}
+	}
+	switch {
+	case terms > maxTerms:
+		return field.Forbidden(path, fmt.Sprintf(
+			"nodes are matched with %d tolerations, terms and requirements, also of excludeNodeSelector, more than %d", terms, maxTerms))
+	case values > maxValues:
+		return field.Forbidden(path, fmt.Sprintf(
+			"nodes are matched with %d values of requirements, also of excludeNodeSelector, more than %d", values, maxValues))
+	}
+	return nil
+}
+
+// requiredNodes returns the required node affinity, or nil.
+func requiredNodes(affinity *corev1.Affinity) *corev1.NodeSelector {
+	if affinity == nil || affinity.NodeAffinity == nil {
 		return nil
 	}
-	required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	return affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+}
+
+// validateAffinity returns an error if the required node affinity can't be matched against nodes.
+func validateAffinity(affinity *corev1.Affinity, path *field.Path) field.ErrorList {
+	required := requiredNodes(affinity)
+	if required == nil {
+		return nil
+	}
 	path = path.Child("requiredDuringSchedulingIgnoredDuringExecution")
 	if _, err := nodeaffinity.NewNodeSelector(required); err != nil {
 		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
@@ -78,7 +128,7 @@ func validateAffinity(affinity *corev1.Affinity, path *field.Path) field.ErrorLi
 
 // matches reports whether the job is for a node. It is for no node that is being deleted.
 func (e *eligibility) matches(node *corev1.Node) bool {
-	if node.DeletionTimestamp != nil || e.excluded[node.Name] || e.unselected.Matches(labels.Set(node.Labels)) {
+	if e.none || node.DeletionTimestamp != nil || e.excluded[node.Name] || e.unselected.Matches(labels.Set(node.Labels)) {
 		return false
 	}
 	if e.pod.NodeName != "" && e.pod.NodeName != node.Name {

@@ -1,6 +1,8 @@
 package daemonjob
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/buildertest"
 )
@@ -128,6 +131,27 @@ func TestProblems(t *testing.T) {
 		"less than none":   {func(s *spec) { s.Parallelism = new(intstr.FromString("-1%")) }, `spec.parallelism: Invalid value: "-1%"`},
 		"more than all":    {func(s *spec) { s.MaxFailures = new(intstr.FromString("101%")) }, `spec.maxFailures: Invalid value: "101%"`},
 		"not a percentage": {func(s *spec) { s.MaxFailures = new(intstr.FromString("ten")) }, `spec.maxFailures: Invalid value: "ten"`},
+		"many terms": {
+			func(s *spec) {
+				s.Template.Spec.Tolerations = slices.Repeat([]corev1.Toleration{{Key: "a"}}, 300)
+				s.Template.Spec.NodeSelector = map[string]string{"a": "b"}
+				s.ExcludeNodeSelector = &metav1.LabelSelector{
+					MatchExpressions: slices.Repeat([]metav1.LabelSelectorRequirement{{Key: "a", Operator: "Exists"}}, 100)}
+				term := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{has("a", "b")}}
+				s.Template.Spec.Affinity = requireNode(slices.Repeat([]corev1.NodeSelectorTerm{term}, 300)...)
+			},
+			"spec.template.spec: Forbidden: nodes are matched with 1001 tolerations, terms and requirements, also of excludeNodeSelector, " +
+				"more than 1000",
+		},
+		"many values": {
+			func(s *spec) {
+				s.ExcludeNodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+					{Key: "a", Operator: "In", Values: slices.Repeat([]string{"b"}, 2000)}}}
+				s.Template.Spec.Affinity = requireNode(corev1.NodeSelectorTerm{
+					MatchExpressions: []corev1.NodeSelectorRequirement{has("a", slices.Repeat([]string{"b"}, 3001)...)}})
+			},
+			"spec.template.spec: Forbidden: nodes are matched with 5001 values of requirements, also of excludeNodeSelector, more than 5000",
+		},
 		"an affinity": {
 			func(s *spec) {
 				s.Template.Spec.Affinity = requireNode(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "a", Operator: "Is"}}})
@@ -147,6 +171,28 @@ func TestProblems(t *testing.T) {
 			assert.Empty(t, plan.Children)
 		})
 	}
+}
+
+// A job that an earlier version accepted costs no time for each node, and keeps the Jobs that it has.
+func TestARunningJobWithTooManyTerms(t *testing.T) {
+	job := makeJob(func(s *spec) {
+		term := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{has("a", "b")}}
+		s.Template.Spec.Affinity = requireNode(slices.Repeat([]corev1.NodeSelectorTerm{term}, 26_000)...)
+	})
+	var nodes []client.Object
+	for i := range 5000 {
+		nodes = append(nodes, makeNode(fmt.Sprintf("n%d", i)))
+	}
+	owned := onNode(render(job), job, nodes[1].(*corev1.Node))
+	view := buildertest.WithWatched(buildertest.NewView(epoch, owned), nodes...)
+	start := time.Now()
+	plan := Plan(job, view)
+	assert.Less(t, time.Since(start), time.Second)
+	assert.Equal(t, "InvalidSpec", meta.FindStatusCondition(plan.Status.Status.Conditions, "Ready").Reason)
+	assert.Empty(t, plan.Children)
+	assert.Empty(t, plan.Delete)
+	assert.Empty(t, plan.Prune)
+	assert.Nil(t, plan.Status.Status.CompletionTime)
 }
 
 func TestNodeChanged(t *testing.T) {

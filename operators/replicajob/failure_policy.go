@@ -2,7 +2,6 @@ package replicajob
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/armature-dev/armature/operators/internal/message"
 	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/outcome"
+	"github.com/armature-dev/armature/operators/internal/pattern"
 )
 
 // failure is a replica that failed, and what the failure means.
@@ -75,11 +75,11 @@ func (f *failure) evaluate(rules []compiledRule) {
 	}
 }
 
-// compiledRule is a failure rule with its pattern compiled.
+// compiledRule is a failure rule with its pattern, which is compiled when a failure needs it.
 type compiledRule struct {
 	*v1alpha1.FailureRule
 	name    string
-	message *regexp.Regexp // nil: any
+	message *pattern.Expression // nil: any
 }
 
 // compile compiles the rules of a valid policy.
@@ -93,8 +93,8 @@ func compile(policy *v1alpha1.ReplicaFailurePolicy) []compiledRule {
 		if rules[i].name == "" {
 			rules[i].name = fmt.Sprintf("rules[%d]", i)
 		}
-		if pattern := policy.Rules[i].OnMessage; pattern != "" {
-			rules[i].message, _ = regexp.Compile(pattern) // it compiles: see validate
+		if text := policy.Rules[i].OnMessage; text != "" {
+			rules[i].message = pattern.New(text) // it compiles: see validateFailure
 		}
 	}
 	return rules
@@ -105,7 +105,22 @@ func (r *compiledRule) matches(f *failure) bool {
 	return (len(r.ReplicaTypes) == 0 || slices.Contains(r.ReplicaTypes, f.group.name)) &&
 		(r.OnExitCodes == nil || matchesCode(r.OnExitCodes, f.how.ExitCode)) &&
 		(len(r.OnReasons) == 0 || slices.ContainsFunc(f.how.Reasons, func(s string) bool { return slices.Contains(r.OnReasons, s) })) &&
-		(r.message == nil || slices.ContainsFunc(f.how.Messages, r.message.MatchString))
+		(r.message == nil || slices.ContainsFunc(matched(f.how.Messages), r.message.Match))
+}
+
+// maxMatched bounds the bytes of a pod's messages that rules match: the kubelet keeps 12 KiB of all its containers, and says less itself.
+const maxMatched = 16 << 10
+
+// matched returns the part of some messages that rules match.
+func matched(messages []string) []string {
+	left := maxMatched
+	for i, m := range messages {
+		if len(m) > left {
+			return append(slices.Clone(messages[:i]), m[:left])
+		}
+		left -= len(m)
+	}
+	return messages
 }
 
 func matchesCode(codes *v1alpha1.ExitCodes, code *int32) bool {

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/internal/graph"
 	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/operators/internal/pattern"
 	"github.com/armature-dev/armature/operators/internal/podtemplate"
 )
 
@@ -122,10 +123,18 @@ func (p *pass) validateFailure(path *field.Path) field.ErrorList {
 		return nil
 	}
 	var errs field.ErrorList
+	size := 0 // of the expressions so far
 	for i, rule := range p.spec.FailurePolicy.Rules {
 		at := path.Child("rules").Index(i)
 		errs = append(errs, p.validateTypes(rule.ReplicaTypes, at.Child("replicaTypes"))...)
-		if _, err := regexp.Compile(rule.OnMessage); err != nil {
+		if rule.OnMessage == "" || size > pattern.MaxSize {
+			continue // the expressions before are an error already
+		}
+		n, err := pattern.Size(rule.OnMessage)
+		if size += n; size > pattern.MaxSize {
+			errs = append(errs, field.Forbidden(at.Child("onMessage"), fmt.Sprintf(
+				"the expressions up to this one have %d instructions together, more than %d", size, pattern.MaxSize)))
+		} else if err != nil {
 			errs = append(errs, field.Invalid(at.Child("onMessage"), rule.OnMessage, err.Error()))
 		}
 	}

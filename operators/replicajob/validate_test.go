@@ -1,8 +1,10 @@
 package replicajob
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,8 +51,12 @@ func TestInvalidSpecs(t *testing.T) {
 			one, rules(rule{}, rule{ReplicaTypes: []v1alpha1.ReplicaType{"X"}})},
 		`spec.failurePolicy.rules[0].onMessage: Invalid value: "(": error parsing regexp`: {one, rules(rule{OnMessage: "("})},
 		"spec.replicaSpecs[Worker].template.spec.containers: Required value":              {replicas("Worker", 1, noContainers)},
-		`spec.replicaSpecs[Worker].template.metadata.labels: Invalid value: "a b"`:        {replicas("Worker", 1, badLabel)},
-		"queue: Forbidden: the provider Kubernetes doesn't know it":                       {one, gang(v1alpha1.SchedulingPolicy{Queue: "q"})},
+		"spec.failurePolicy.rules[0].onMessage: Forbidden: the expressions up to this one have 2997 instructions together, more than 2000": {
+			one, rules(rule{OnMessage: "(?:abc){999}"}, rule{OnMessage: "("})},
+		"spec.failurePolicy.rules[2].onMessage: Forbidden: the expressions up to this one have 2001 instructions together, more than 2000": {
+			one, rules(rule{OnMessage: "a{1000}"}, rule{OnMessage: "a{1000}"}, rule{OnMessage: "a"}, rule{OnMessage: "a"})},
+		`spec.replicaSpecs[Worker].template.metadata.labels: Invalid value: "a b"`: {replicas("Worker", 1, badLabel)},
+		"queue: Forbidden: the provider Kubernetes doesn't know it":                {one, gang(v1alpha1.SchedulingPolicy{Queue: "q"})},
 		"priorityClass: Forbidden":          {one, gang(v1alpha1.SchedulingPolicy{Provider: "SchedulerPlugins", PriorityClass: "p"})},
 		"minResources: Forbidden":           {one, gang(v1alpha1.SchedulingPolicy{Provider: "PodDisruptionBudget", MinResources: nothing})},
 		"scheduleTimeoutSeconds: Forbidden": {one, gang(v1alpha1.SchedulingPolicy{Provider: "Volcano", ScheduleTimeoutSeconds: new(int32(1))})},
@@ -75,6 +81,50 @@ func TestInvalidSpecs(t *testing.T) {
 			assert.Nil(t, again.Status)
 			assert.Empty(t, again.Events)
 		})
+	}
+}
+
+// An expression that an earlier version accepted is refused, but a job that has started keeps its pods, and can still succeed.
+func TestARunningJobWithTooLargeExpressions(t *testing.T) {
+	huge := rule{Action: v1alpha1.FailureFail, OnMessage: "(?s)(?:" + strings.Repeat(".?", 500) + "){999}z"}
+	job := makeJob(started, replicas("Worker", 2), rules(slices.Repeat([]rule{huge}, 20)...))
+	job.Status.ReplicaStatuses = map[v1alpha1.ReplicaType]v1alpha1.ReplicaStatus{"Worker": {Active: 2}}
+	pods := podsOf(job, ready, func(p *corev1.Pod) {
+		end(p, 1, metav1.NewTime(epoch))
+		p.Status.ContainerStatuses[0].State.Terminated.Message = strings.Repeat("a", 4096)
+	})
+	began := time.Now()
+	plan := ReplicaJobs.Plan(job, buildertest.NewView(epoch, pods...))
+	assert.Less(t, time.Since(began), time.Second)
+	assert.Empty(t, plan.Delete)
+	assert.Empty(t, plan.Prune)
+	assert.NotEqual(t, v1alpha1.ReplicaJobFailed, plan.Status.Status.State)
+	stalled := condition(plan.Status, "Stalled")
+	assert.Equal(t, "InvalidSpec", stalled.Reason)
+	assert.Contains(t, stalled.Message, "spec.failurePolicy.rules[0].onMessage: Forbidden: the expressions up to this one have 999001 instructions")
+	assert.Nil(t, plan.Status.Status.CompletionTime)
+
+	pods = podsOf(job, func(p *corev1.Pod) { end(p, 0, metav1.NewTime(epoch)) })
+	plan = ReplicaJobs.Plan(plan.Status, buildertest.NewView(epoch, pods...))
+	require.NotNil(t, plan.Status)
+	assert.Equal(t, v1alpha1.ReplicaJobSucceeded, plan.Status.Status.State)
+}
+
+// The rules read what a kubelet keeps of the messages of a pod, and no more.
+func TestTheRulesReadABoundedPartOfTheMessages(t *testing.T) {
+	for length, want := range map[int]v1alpha1.FailureAction{
+		16<<10 - 3: v1alpha1.FailureIgnore, 16<<10 - 2: v1alpha1.FailureFail, 16 << 10: v1alpha1.FailureFail,
+	} {
+		job := makeJob(started, replicas("Worker", 1), rules(rule{Action: v1alpha1.FailureIgnore, OnMessage: "end"}))
+		pods := podsOf(job, func(p *corev1.Pod) {
+			end(p, 1, metav1.NewTime(epoch))
+			p.Status.Message = strings.Repeat("a", length-10)
+			p.Status.ContainerStatuses[0].State.Terminated.Message = "0123456789end"
+		})
+		p := ReplicaJobs.passOf(job, buildertest.NewView(epoch, pods...))
+		failures := p.failures(p.observe(buildertest.NewView(epoch, pods...)))
+		require.Len(t, failures, 1)
+		assert.Equal(t, want, failures[0].action, length)
 	}
 }
 

@@ -103,3 +103,34 @@ func TestAReviewCostsBoundedMemory(t *testing.T) {
 		})
 	}
 }
+
+// Rules that no schema has bounded.
+func TestRegularExpressionsAreNotCompiledBeforeTheyAreMeasured(t *testing.T) {
+	for name, text := range map[string]string{
+		"repetitions":             "(?s)(?:" + strings.Repeat(".?", 500) + "){999}z",
+		"case-insensitive ranges": "(?i)[" + strings.Repeat("B-\U0001e942", 300) + "]",
+		"wrong ones":              "(?i)[B-\u4000](",
+		"a long one":              strings.Repeat("a?", 3<<20/2),
+	} {
+		t.Run(name, func(t *testing.T) {
+			quoted, err := json.Marshal(text)
+			require.NoError(t, err)
+			rules := repeated(1_000_000, func(int) string { return `{"action":"Fail","onMessage":` + string(quoted) + `}` })
+			review := reviewOf("ReplicaJob", `{"apiVersion":"api.practice.com/v1alpha1","kind":"ReplicaJob","metadata":{"namespace":"ns","name":"j"},`+
+				`"spec":{"failurePolicy":{"rules":[`+strings.Join(rules, ",")+`]},`+
+				`"replicaSpecs":{"Worker":{"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}}}}}`)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			request := httptest.NewRequest(http.MethodPost, "/validate/replicajob", strings.NewReader(review))
+			request.Header.Set("Content-Type", "application/json")
+			recorder := httptest.NewRecorder()
+			served(t).ServeHTTP(recorder, request)
+			runtime.ReadMemStats(&after)
+			assert.Less(t, time.Since(start), 3*time.Second)
+			assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(256))
+			assert.Contains(t, recorder.Body.String(), "onMessage: ")
+			assert.Less(t, recorder.Body.Len(), 64<<10)
+		})
+	}
+}

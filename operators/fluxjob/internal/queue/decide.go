@@ -9,7 +9,7 @@ import (
 // doesn't depend on the order of jobs, holders and setups.
 //
 // It takes n log n for n jobs. In addition it takes time in proportion to the number of holders, for each job that others are evicted for
-// and for each priority of the jobs that could preempt.
+// and for each different set of holders that jobs could preempt.
 func Decide(s State) Decisions {
 	rd := newRound(&s)
 	rd.sortJobs()

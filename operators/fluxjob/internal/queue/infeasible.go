@@ -1,6 +1,8 @@
 package queue
 
-// reach is which holders a job may preempt: those of a lower priority than its own, of one setup or of all.
+import "math"
+
+// reach is which holders a job may preempt: those of a lower priority than one, of one setup or of all.
 type reach struct {
 	priority int32
 	setup    int
@@ -13,7 +15,7 @@ func (r reach) has(h *Holder) bool {
 }
 
 // isInfeasible reports whether a job wouldn't fit even if all holders within its reach were gone. Most jobs of a full queue need no search
-// among the holders then: they are counted once for all jobs of a priority.
+// among the holders then: they are counted once for all jobs of the same reach.
 func (rd *round) isInfeasible(job *Job) bool {
 	within := allSetups // it may take back what is lent, if it doesn't borrow itself once its own setup's are gone
 	if rd.after.borrows(job.Setup, job.Needs) && rd.afterEvicting(job, job.Setup).borrows(job.Setup, job.Needs) {
@@ -25,11 +27,15 @@ func (rd *round) isInfeasible(job *Job) bool {
 
 // afterEvicting returns what would be held if a job had evicted all holders within its reach, of one setup or of all.
 func (rd *round) afterEvicting(job *Job, setup int) *usage {
-	within := reach{job.Priority, setup}
+	candidates := rd.candidates(job)
+	within := reach{math.MaxInt32, setup} // jobs between the same priorities of holders have the same reach
+	if n := len(candidates); n < len(rd.victims) {
+		within.priority = rd.Holders[rd.victims[n]].Priority
+	}
 	u := rd.without[within]
 	if u == nil {
 		u = rd.after.clone()
-		for _, v := range rd.candidates(job) {
+		for _, v := range candidates {
 			if h := &rd.Holders[v]; !rd.terminating[v] && within.has(h) {
 				u.free(h.Setup, h.Holds)
 			}

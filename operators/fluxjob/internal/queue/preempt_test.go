@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -213,5 +215,22 @@ func TestPrivateAmounts(t *testing.T) {
 			assert.ElementsMatch(t, tt.evicted, evicted, "evicted")
 			assert.Equal(t, tt.why, d.Why, "why")
 		})
+	}
+}
+
+// What would be held without the holders within reach is counted once for all jobs that reach the same holders, whatever their priorities.
+func TestJobsOfTheSameReachShareItsCount(t *testing.T) {
+	s := State{Setups: []Setup{{Quota: Amounts{10}, Borrow: Amounts{0}, Lend: Amounts{0}, Preempts: true}}}
+	for i, priority := range []int32{0, 500, 500, math.MaxInt32} {
+		s.Holders = append(s.Holders, Holder{ID: ID{Name: fmt.Sprint("h", i)}, Priority: priority, Holds: Amounts{2}})
+	}
+	rd := newRound(&s)
+	for priority := range int32(1000) {
+		assert.True(t, rd.isInfeasible(&Job{Priority: priority - 1, Needs: Amounts{11}}))
+	}
+	assert.Len(t, rd.without, 3, "without none, the first, and the first three")
+	for priority, fits := range map[int32]int64{0: 2, 1: 4, 500: 4, 501: 8, math.MaxInt32: 8} {
+		assert.False(t, rd.isInfeasible(&Job{Priority: priority, Needs: Amounts{fits}}), priority)
+		assert.True(t, rd.isInfeasible(&Job{Priority: priority, Needs: Amounts{fits + 1}}), priority)
 	}
 }

@@ -42,8 +42,3 @@ func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	}
 	return nil
 }
-
-// EstimateCallCost leaves the cost of functions to CEL.
-func (sizes) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
-	return nil
-}

@@ -45,7 +45,9 @@ var environments = sync.OnceValues(func() (e struct{ flow, finally *cel.Env }, e
 	if err != nil {
 		return e, err
 	}
-	e.flow, err = cel.NewEnv(
+	e.flow, err = cel.NewCustomEnv(
+		cel.StdLib(withoutMatches),
+		boundedMatches(),
 		cel.CustomTypeProvider(provider{registry}),
 		cel.CustomTypeAdapter(registry),
 		cel.Variable("jobs", cel.MapType(cel.StringType, cel.ObjectType(jobType))),

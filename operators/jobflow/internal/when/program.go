@@ -23,7 +23,7 @@ func (s source) program() (cel.Program, error) {
 	if wrong != nil {
 		return nil, wrong
 	}
-	program, err := env.Program(checked, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(interruptCheck))
+	program, err := env.Program(checked, cel.CostTracking(actual{}), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(interruptCheck))
 	if err != nil {
 		return nil, err
 	}

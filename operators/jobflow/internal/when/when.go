@@ -53,6 +53,9 @@ func Compile(text string, scope Scope) (*Expression, error) {
 		return nil, wrong
 	}
 	err := x.findNames(checked.NativeRep(), scope)
+	if err == nil {
+		err = checkPatterns(checked.NativeRep())
+	}
 	if err != nil {
 		return nil, err
 	}

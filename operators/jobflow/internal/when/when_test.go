@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -190,4 +191,36 @@ func TestProgramsAreSharedAndFew(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Equal(t, maxPrograms, programs.Len())
+}
+
+// A pattern of a few characters can be a large program, whose compilation nothing interrupts.
+func TestPatternsAreBounded(t *testing.T) {
+	huge := `"(?s)(?:` + strings.Repeat(".?", 500) + `){999}z"`
+	for _, text := range []string{`jobs.build.output.matches(` + huge + `)`, `matches("", ` + huge + `) || jobs.build.succeeded`} {
+		_, err := Compile(text, scope(false))
+		assert.ErrorContains(t, err, "the regular expressions up to this one have 999001 instructions together, more than 2000")
+	}
+	x, err := Compile(`[`+huge+`].exists(p, jobs.build.output.matches(p))`, scope(false))
+	require.NoError(t, err)
+	start := time.Now()
+	_, err = x.Eval(t.Context(), jobs, "")
+	assert.ErrorContains(t, err, "cost limit exceeded")
+	assert.Less(t, time.Since(start), time.Second)
+
+	short, err := Compile(`jobs.build.output.matches("(?:a?){900}")`, scope(false))
+	require.NoError(t, err)
+	assert.Equal(t, uint64(maxCost), short.Cost(), "a repetition costs as much as what it repeats")
+	_, err = short.Eval(t.Context(), map[string]Job{"build": {Output: strings.Repeat("a", 4096)}}, "")
+	require.ErrorContains(t, err, "cost limit exceeded")
+
+	for text, want := range map[string]string{
+		`jobs.build.output.matches("(")`:       "error parsing regexp: missing closing )",
+		`dyn(1).matches("a")`:                  "no such overload",
+		`jobs.build.output.matches(dyn(true))`: "no such overload",
+	} {
+		x, err := Compile(text, scope(false))
+		require.NoError(t, err, "as before, the evaluation fails")
+		_, err = x.Eval(t.Context(), jobs, "")
+		assert.ErrorContains(t, err, want)
+	}
 }
