@@ -36,6 +36,8 @@ type Bounds struct {
 	LostReplies int
 	// EachStep explores the order of all steps of the Cluster. Default: false, a step that changes only objects of kinds that no operator
 	// and no invariant reads, and that belong to no object of a kind that they read, is taken at once, alone: its order shows nowhere.
+	// Not so a step after which the pods of a namespace use more or less of a ResourceQuota, if all pods of the exploration and the
+	// largest one again would exceed the quota together.
 	EachStep bool
 	// Coarse takes the steps of the Cluster about an object and what that controls as one, until the object itself has changed: a Job's
 	// pod is bound and starts, and then the Job counts it. For several children at the same time, whose orders are otherwise too many.
@@ -163,6 +165,9 @@ type exploration struct {
 	quiet   map[search.Hash]quietPass // passes, by content
 	seen    map[schema.GroupKind]bool // kinds that operators and invariants read or write
 
+	contention map[string]*contention // by namespace
+	contended  map[string]bool        // namespaces in which a quota may refuse a pod
+
 	walks            bool // random walks are running, within their own bounds
 	passes, replayed int
 }
@@ -184,7 +189,10 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	e := &exploration{
 		ctx: log.IntoContext(ctx, logr.Discard()), scenario: s, bounds: b, server: server, given: map[types.UID]bool{},
 		digests: digests{}, worlds: map[*snapshot]around{}, seen: map[schema.GroupKind]bool{{}: true},
-		quiet: map[search.Hash]quietPass{},
+		quiet: map[search.Hash]quietPass{}, contention: map[string]*contention{}, contended: map[string]bool{},
+	}
+	for _, obj := range server.stored() {
+		e.learnContention(obj)
 	}
 	if s.Cluster != nil {
 		e.cluster = s.Cluster(server)
@@ -238,7 +246,7 @@ func (e *exploration) learn() error {
 	made := map[string]int{}
 	failure, err := search.Follow(learner{e, made}, nil, e.bounds.Depth, false)
 	e.learning, e.bounds, e.made = false, bounds, made
-	clear(e.worlds) // they depend on the kinds that it has learned
+	clear(e.worlds) // they depend on what it has learned
 	switch {
 	case err != nil:
 		return err
@@ -264,17 +272,21 @@ func (l learner) Hash(s *exploredState) search.Hash {
 	return l.exploration.Hash(s)
 }
 
-// exhaust visits all states. It begins again when it has met a kind of which it didn't know that operators read it.
+// exhaust visits all states. It begins again when it has met a kind of which it didn't know that operators read it, or a namespace of which
+// it didn't know that a quota may refuse its pods.
 func (e *exploration) exhaust(ctx context.Context) (search.Stats, *search.Failure, error) {
 	for {
-		known := len(e.seen)
+		known := e.known()
 		stats, failure, err := search.Exhaust(ctx, e, search.Limits{Depth: e.bounds.Depth, States: e.bounds.States})
-		if len(e.seen) == known || failure != nil || err != nil {
+		if e.known() == known || failure != nil || err != nil {
 			return stats, failure, err
 		}
-		clear(e.worlds) // they depend on the kinds
+		clear(e.worlds) // they depend on both
 	}
 }
+
+// known is the number of facts on which the left-out orders depend.
+func (e *exploration) known() int { return len(e.seen) + len(e.contended) }
 
 // walk takes the random walks, with more faults.
 func (e *exploration) walk(ctx context.Context) (int, *search.Failure, error) {

@@ -24,7 +24,7 @@ func RefusedByQuota(quotas []*corev1.ResourceQuota, pods []*corev1.Pod, pod *cor
 			return fmt.Sprintf("failed quota: %s: must specify %s", q.Name, missing)
 		}
 	}
-	asked := usageOf(pod, now)
+	asked := UsageOf(pod, now)
 	for _, q := range quotas {
 		if exceeded := exceeded(q, inNamespace(pods, pod.Namespace), asked, now); exceeded != "" {
 			return fmt.Sprintf("exceeded quota: %s, %s", q.Name, exceeded)
@@ -72,7 +72,7 @@ func unspecified(q *corev1.ResourceQuota, pod *corev1.Pod) string {
 func exceeded(q *corev1.ResourceQuota, pods []*corev1.Pod, asked corev1.ResourceList, now time.Time) string {
 	used := corev1.ResourceList{}
 	for _, p := range pods {
-		add(used, usageOf(p, now))
+		add(used, UsageOf(p, now))
 	}
 	var requested, present, limited []string
 	for _, name := range slices.Sorted(maps.Keys(q.Spec.Hard)) {
@@ -100,8 +100,8 @@ func add(sum, more corev1.ResourceList) {
 	}
 }
 
-// usageOf returns how much of each resource a pod takes.
-func usageOf(pod *corev1.Pod, now time.Time) corev1.ResourceList {
+// UsageOf returns how much of each resource a pod takes.
+func UsageOf(pod *corev1.Pod, now time.Time) corev1.ResourceList {
 	one := *resource.NewQuantity(1, resource.DecimalSI)
 	if at, found := ReleasesQuota(pod); found && !now.Before(at) {
 		return corev1.ResourceList{countPods: one}
