@@ -136,13 +136,10 @@ func FindCounterexample(ctx context.Context, s Scenario, b Bounds) (Report, erro
 		report.Walked, failure, err = e.walk(ctx)
 	}
 	report.Passes, report.Took = e.passes, time.Since(start)
-	switch {
-	case err != nil:
-		return report, err
-	case failure != nil:
+	if failure != nil {
 		return report, e.shrink(failure)
 	}
-	return report, nil
+	return report, err
 }
 
 // exploration is a running exploration.
@@ -167,6 +164,7 @@ type exploration struct {
 
 	contention map[string]*contention // by namespace
 	contended  map[string]bool        // namespaces in which a quota may refuse a pod
+	learned    facts                  // in the run without faults
 
 	walks            bool // random walks are running, within their own bounds
 	passes, replayed int
@@ -246,6 +244,7 @@ func (e *exploration) learn() error {
 	made := map[string]int{}
 	failure, err := search.Follow(learner{e, made}, nil, e.bounds.Depth, false)
 	e.learning, e.bounds, e.made = false, bounds, made
+	e.learned = e.facts()
 	clear(e.worlds) // they depend on what it has learned
 	switch {
 	case err != nil:
@@ -272,39 +271,83 @@ func (l learner) Hash(s *exploredState) search.Hash {
 	return l.exploration.Hash(s)
 }
 
-// exhaust visits all states. It begins again when it has met a kind of which it didn't know that operators read it, or a namespace of which
-// it didn't know that a quota may refuse its pods.
+// exhaust visits all states. It begins again when it has learned facts; a failure that it has found meanwhile must be confirmed.
 func (e *exploration) exhaust(ctx context.Context) (search.Stats, *search.Failure, error) {
 	for {
 		known := e.known()
 		stats, failure, err := search.Exhaust(ctx, e, search.Limits{Depth: e.bounds.Depth, States: e.bounds.States})
-		if e.known() == known || failure != nil || err != nil {
+		switch {
+		case e.known() == known || err != nil:
 			return stats, failure, err
+		case failure != nil:
+			return stats, e.confirmed(failure, func() (*search.Failure, error) {
+				_, failure, err := e.exhaust(ctx)
+				return failure, err
+			}), nil
 		}
-		clear(e.worlds) // they depend on both
+		clear(e.worlds) // they depend on the facts
 	}
 }
-
-// known is the number of facts on which the left-out orders depend.
-func (e *exploration) known() int { return len(e.seen) + len(e.contended) }
 
 // walk takes the random walks, with more faults.
 func (e *exploration) walk(ctx context.Context) (int, *search.Failure, error) {
 	e.walks, e.bounds = true, e.bounds.ofWalk()
-	stats, failure, err := search.Walk(ctx, e, search.Walks{Number: e.bounds.Walks, Seed: e.bounds.Seed, Depth: e.bounds.Depth})
+	walk := func() (search.Stats, *search.Failure, error) {
+		return search.Walk(ctx, e, search.Walks{Number: e.bounds.Walks, Seed: e.bounds.Seed, Depth: e.bounds.Depth})
+	}
+	known := e.known()
+	stats, failure, err := walk()
+	if failure != nil && e.known() != known {
+		failure = e.confirmed(failure, func() (*search.Failure, error) {
+			_, failure, err := walk()
+			return failure, err
+		})
+	}
 	return stats.States, failure, err
 }
 
-// shrink returns the shortest counterexample found for a failure.
+// confirmed returns a failure that a replay meets with the facts known now. It was found while they were learned, so if the replay goes
+// another way, confirmed searches again. Whatever that finds, there is a failure.
+func (e *exploration) confirmed(f *search.Failure, searchAgain func() (*search.Failure, error)) *search.Failure {
+	if e.repeats(f) {
+		return f
+	}
+	if again, _ := searchAgain(); again != nil {
+		return again
+	}
+	return f
+}
+
+// repeats reports whether a replay meets a failure with the facts known now.
+func (e *exploration) repeats(f *search.Failure) bool {
+	for {
+		known := e.known()
+		clear(e.worlds)
+		again, err := search.Follow(e, f.Trace, e.bounds.Depth, false)
+		if e.known() == known {
+			return err == nil && again != nil && propertyOf(again.Err) == propertyOf(f.Err)
+		}
+	}
+}
+
+// shrink returns the shortest counterexample found for a failure. It begins again when it has learned facts.
 func (e *exploration) shrink(f *search.Failure) error {
 	property := propertyOf(f.Err)
-	small, err := search.Shrink(e, f, e.bounds.Depth, func(other *search.Failure) bool { return propertyOf(other.Err) == property })
-	if err != nil {
-		return err
+	for known := -1; known != e.known(); {
+		known = e.known()
+		clear(e.worlds)
+		small, err := search.Shrink(e, f, e.bounds.Depth, func(other *search.Failure) bool { return propertyOf(other.Err) == property })
+		if err != nil {
+			return errors.Join(e.counterexample(f), err)
+		}
+		if e.known() == known || e.repeats(small) {
+			f = small
+		}
 	}
-	found := e.counterexample(small)
+	found := e.counterexample(f)
+	var err error
 	if found.Story, err = e.story(found.Steps); err != nil {
-		return err
+		return errors.Join(found, err)
 	}
 	return found
 }
