@@ -88,7 +88,7 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 	if len(changes) == 0 {
 		changes = replaceDaemons(s, set, st, outdated)
 	}
-	if changes = withinQuota(s, changes); len(changes) > 0 {
+	if changes, _ = withinQuota(s, changes); len(changes) > 0 {
 		return changes
 	}
 	st.NumberUnavailable = st.DesiredNumberScheduled - st.NumberAvailable

@@ -187,7 +187,7 @@ func (j *jobSync) condition(kind batchv1.JobConditionType, reason, message strin
 // next returns the Job's next writes. A refused pod is an error of the sync, after which the controller still counts what has ended.
 func (j *jobSync) next() []Change {
 	for _, writes := range []func() []Change{j.deletePods, j.createPods, j.writeStatus, j.releasePods} {
-		if changes := withinQuota(j.s, writes()); len(changes) > 0 {
+		if changes, _ := withinQuota(j.s, writes()); len(changes) > 0 {
 			return changes
 		}
 	}
