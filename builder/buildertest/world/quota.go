@@ -20,13 +20,14 @@ func withinQuota(s *State, changes []Change) (admitted []Change, refusal string)
 		return changes, ""
 	}
 	pods := All[*corev1.Pod](s)
+	uses := rules.NewQuotas(quotas, pods, s.Now)
 	admitted = slices.DeleteFunc(changes, func(c Change) bool {
 		pod, ok := c.Object.(*corev1.Pod)
 		if !ok || c.Verb != VerbCreate {
 			return false
 		}
 		pod = changed(pod, func(p *corev1.Pod) { defaults.Set(p) })
-		message := rules.RefusedByQuota(quotas, pods, pod, s.Now)
+		message := uses.Refuse(pod)
 		if message == "" {
 			return false
 		}

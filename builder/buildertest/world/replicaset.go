@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -38,11 +39,10 @@ func syncReplicaSet(s *State, rs *appsv1.ReplicaSet) []Change {
 	active := slices.DeleteFunc(slices.Clone(pods), isInactive)
 	var changes []Change
 	if rs.DeletionTimestamp == nil {
-		var made []*corev1.Pod
+		last := s.lastNumber(rs.Namespace, rs.Name+"-", 0)
 		for missing := int(ptr.Deref(rs.Spec.Replicas, 1)) - len(active); len(changes) < missing; {
-			pod := podOf(&rs.Spec.Template, rs.Namespace, s.nextName(rs.Namespace, rs.Name+"-", made, 0))
+			pod := podOf(&rs.Spec.Template, rs.Namespace, fmt.Sprintf("%s-%d", rs.Name, last+len(changes)+1))
 			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(rs, replicaSetKind)}
-			made = append(made, pod)
 			changes = append(changes, create(pod))
 		}
 		for _, pod := range surplusPods(active, int(ptr.Deref(rs.Spec.Replicas, 1))) {
