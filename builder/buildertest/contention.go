@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -16,50 +17,59 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest/internal/rules"
 )
 
-// contention is what an exploration has learned about the pods and the ResourceQuotas of a namespace, in all states. A quota with room for
-// all these pods and the largest one again, as if none ended, refuses none in any order.
+// contention is what an exploration has learned about the pods and the ResourceQuotas of a namespace, in all states. Quotas with room for
+// all these pods and the largest one again, as if none ended, refuse none in any order if each pod specifies what they limit.
 type contention struct {
-	limits  corev1.ResourceList // the smallest ones of all quotas
-	used    corev1.ResourceList // by all pods
-	largest corev1.ResourceList // use of a pod, also one that a workload couldn't create so far
+	limits  corev1.ResourceList          // the smallest ones of all quotas
+	used    corev1.ResourceList          // by all pods
+	largest corev1.ResourceList          // use of a pod, also one that a workload couldn't create so far
+	lacking map[corev1.ResourceName]bool // resources that a pod doesn't specify, though it must under a quota of them
 	pods    map[types.UID]bool
 }
 
-// learnContention records a pod, of a workload, which has a template of pods, or of a quota. The first such change after which a quota
-// may refuse a pod makes the namespace a contended one.
-func (e *exploration) learnContention(obj client.Object) {
-	var template *corev1.PodSpec
+// podSpecOf returns the spec of a pod, or of the pods of a workload; nil for other objects.
+func podSpecOf(obj client.Object) *corev1.PodSpec {
 	switch o := obj.(type) {
-	case *corev1.ResourceQuota:
 	case *corev1.Pod:
-		template = &o.Spec
+		return &o.Spec
 	case *appsv1.Deployment:
-		template = &o.Spec.Template.Spec
+		return &o.Spec.Template.Spec
 	case *appsv1.ReplicaSet:
-		template = &o.Spec.Template.Spec
+		return &o.Spec.Template.Spec
 	case *appsv1.StatefulSet:
-		template = &o.Spec.Template.Spec
+		return &o.Spec.Template.Spec
 	case *appsv1.DaemonSet:
-		template = &o.Spec.Template.Spec
+		return &o.Spec.Template.Spec
 	case *batchv1.Job:
-		template = &o.Spec.Template.Spec
-	default:
+		return &o.Spec.Template.Spec
+	}
+	return nil
+}
+
+// learnContention records a pod, a workload or a quota. The first such change after which a quota may refuse a pod makes the namespace a
+// contended one.
+func (e *exploration) learnContention(obj client.Object) {
+	quota, isQuota := obj.(*corev1.ResourceQuota)
+	spec := podSpecOf(obj)
+	if !isQuota && spec == nil {
 		return
 	}
 	namespace := obj.GetNamespace()
 	c := e.contention[namespace]
 	if c == nil {
-		c = &contention{corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}, map[types.UID]bool{}}
+		c = &contention{
+			corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}, map[corev1.ResourceName]bool{}, map[types.UID]bool{},
+		}
 		e.contention[namespace] = c
 	}
-	if quota, ok := obj.(*corev1.ResourceQuota); ok {
+	if isQuota {
 		for name, limit := range quota.Spec.Hard {
 			if old, found := c.limits[name]; !found || limit.Cmp(old) < 0 {
 				c.limits[name] = limit
 			}
 		}
 	} else {
-		c.add(obj, template)
+		c.add(obj, spec)
 	}
 	if c.mayRefuse() {
 		e.contended[namespace] = true
@@ -80,6 +90,9 @@ func (c *contention) add(obj client.Object, spec *corev1.PodSpec) {
 			c.used[name] = sum(c.used[name], n)
 		}
 	}
+	for _, name := range rules.Unspecified(pod) {
+		c.lacking[name] = true
+	}
 	if isPod {
 		c.pods[obj.GetUID()] = true
 	}
@@ -87,6 +100,9 @@ func (c *contention) add(obj client.Object, spec *corev1.PodSpec) {
 
 func (c *contention) mayRefuse() bool {
 	for name, limit := range c.limits {
+		if c.lacking[name] {
+			return true
+		}
 		if more := c.largest[name]; !more.IsZero() {
 			if total := sum(c.used[name], more); total.Cmp(limit) > 0 {
 				return true
@@ -102,7 +118,8 @@ func sum(a, b resource.Quantity) resource.Quantity {
 	return a
 }
 
-// competes reports whether a step changes what a contended namespace's pods use of its quotas, so that others may show its place.
+// competes reports whether a step changes what pods use of the quotas of a contended namespace, now or later, so that others may show its
+// place.
 func (e *exploration) competes(s *exploredState, step ClusterStep) bool {
 	if len(e.contended) == 0 {
 		return false
@@ -117,29 +134,23 @@ func (e *exploration) competes(s *exploredState, step ClusterStep) bool {
 	})
 }
 
-// changesUsage reports whether a change concerns a quota, or what a pod uses of one, at once or after its grace period.
+// changesUsage reports whether a change concerns a quota, the spec of a workload, which may then want other pods, or what a pod uses of
+// any quota, at once or after its grace period.
 func (e *exploration) changesUsage(ch change) bool {
 	if _, isQuota := ch.object.(*corev1.ResourceQuota); isQuota {
 		return true
 	}
-	after, isPod := ch.object.(*corev1.Pod)
-	if !isPod {
+	if podSpecOf(ch.object) == nil {
 		return false
 	}
+	if ch.before == nil || ch.kind == watch.Deleted || (ch.before.GetDeletionTimestamp() == nil) != (ch.object.GetDeletionTimestamp() == nil) {
+		return true
+	}
+	before, isPod := ch.before.(*corev1.Pod)
+	after, _ := ch.object.(*corev1.Pod)
+	if !isPod {
+		return ch.before.GetGeneration() != ch.object.GetGeneration()
+	}
 	now := e.server.clock.Now()
-	before, uses := corev1.ResourceList{}, corev1.ResourceList{}
-	if old, ok := ch.before.(*corev1.Pod); ok {
-		before = rules.UsageOf(old, now)
-	}
-	if ch.kind != watch.Deleted {
-		uses = rules.UsageOf(after, now)
-	}
-	isDeleted := ch.before != nil && ch.before.GetDeletionTimestamp() == nil && after.DeletionTimestamp != nil
-	for name := range e.contention[after.Namespace].limits {
-		was, is := before[name], uses[name]
-		if was.Cmp(is) != 0 || isDeleted && !is.IsZero() {
-			return true
-		}
-	}
-	return false
+	return !equality.Semantic.DeepEqual(rules.UsageOf(before, now), rules.UsageOf(after, now))
 }

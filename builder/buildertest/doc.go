@@ -78,13 +78,12 @@
 // write, one without it, and one before the next write leave the same state, so they are one crash here. A reply that is lost while the
 // process lives on is a fault of its own: [Bounds.LostReplies].
 //
-// The rest of the cluster is [Scenario.Cluster], such as a world of package world; it must be
-// deterministic and use the server's clock, or no state comes twice. Two orders are left out because they show nowhere: a step that
-// changes a kind which no operator and no invariant reads comes first, unless pods compete for a ResourceQuota, and a pass that would
-// write nothing is no step. The writes of a controller about one object are one step, so that no operator reads what is between them;
-// [Bounds.EachStep] makes each a step.
-// [Bounds.Coarse] leaves out more: all steps about a Job and its pods are one until the Job has changed. With [Bounds.WholeWorkloads]
-// they are one until nothing about the Job can happen.
+// The rest of the cluster is [Scenario.Cluster], such as a world of package world; it must be deterministic and use the server's clock, or
+// no state comes twice. Two orders are left out because they show nowhere: a step that changes a kind which no operator and no invariant
+// reads comes first, and a pass that would write nothing is no step. Where a ResourceQuota may refuse a pod, a step that changes a quota,
+// the spec of a workload, or what a pod uses has any place. The writes of a controller about one object are one step, so that no operator
+// reads what is between them; [Bounds.EachStep] makes each a step. [Bounds.Coarse] leaves out more: all steps about a Job and its pods are
+// one until the Job has changed. With [Bounds.WholeWorkloads] they are one until nothing about the Job can happen.
 //
 // Scenario of package story makes a scenario from a file. Its counterexamples are stories: see [Counterexample].
 //

@@ -36,8 +36,9 @@ type Bounds struct {
 	LostReplies int
 	// EachStep explores the order of all steps of the Cluster. Default: false, a step that changes only objects of kinds that no operator
 	// and no invariant reads, and that belong to no object of a kind that they read, is taken at once, alone: its order shows nowhere.
-	// Not so a step after which the pods of a namespace use more or less of a ResourceQuota, if all pods of the exploration and the
-	// largest one again would exceed the quota together.
+	// Not so a step that changes a ResourceQuota, the spec of a workload with a template of pods, or what a pod uses, in a namespace with
+	// a quota that all pods of the exploration and the largest one again would exceed together, or of a resource that a pod must specify
+	// and doesn't.
 	EachStep bool
 	// Coarse takes the steps of the Cluster about an object and what that controls as one, until the object itself has changed: a Job's
 	// pod is bound and starts, and then the Job counts it. For several children at the same time, whose orders are otherwise too many.

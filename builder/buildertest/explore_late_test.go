@@ -78,6 +78,15 @@ func createsWorkload(ctx context.Context, c *buildertest.Client) error {
 	return c.Create(ctx, large)
 }
 
+// createsQuota creates a quota of one pod.
+func createsQuota(ctx context.Context, c *buildertest.Client) error {
+	quota := quotaOf("late", "pods", "1")
+	if err := c.Get(ctx, client.ObjectKeyFromObject(quota), quota); !apierrors.IsNotFound(err) {
+		return err
+	}
+	return c.Create(ctx, quota)
+}
+
 func TestReplayKnowsWhatTheExplorationLearnedLate(t *testing.T) {
 	small := deployment("web", "i")
 	small.Spec.Template.Spec.Containers[0].Resources.Requests = amounts("nvidia.com/gpu", "1")
@@ -90,6 +99,8 @@ func TestReplayKnowsWhatTheExplorationLearnedLate(t *testing.T) {
 		"a kind, in the run that fails": {late(9, readsPodsAndFails), buildertest.Bounds{Edits: 1}, "given that operators also read Pod:\n  1. "},
 		"a quota": {late(1, createsWorkload, small, quotaOf("gpus", "requests.nvidia.com/gpu", "5")), buildertest.Bounds{Crashes: 1, Edits: 1},
 			"given that operators also read ReplicaSet.apps:\ngiven that pods compete for the quotas of default:\n  1. "},
+		"a quota that only other runs have": {late(1, createsQuota, deployment("web", "i")), buildertest.Bounds{Crashes: 1, Edits: 1},
+			"given that operators also read ResourceQuota:\ngiven that pods compete for the quotas of default:\n  1. "},
 		"a kind, in a walk": {late(2, readsPods), buildertest.Bounds{Crashes: 1, Edits: 1, Walks: 50},
 			"KeepMemory: true:\ngiven that operators also read Pod:\n  1. "},
 	} {

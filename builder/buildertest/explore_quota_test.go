@@ -173,3 +173,47 @@ func TestAnAmpleQuotaAddsNoStates(t *testing.T) {
 	assert.Equal(t, without.States, explored(quotaOf("ample", "pods", "5")).States)
 	assert.Greater(t, explored(quotaOf("without-reserve", "pods", "4")).States, without.States)
 }
+
+// A quota of CPUs refuses pods that specify none, however large it is. A user creates it before the ReplicaSet has its pod, or afterwards.
+func TestExploreKnowsThatAQuotaRefusesPodsThatDoNotSpecifyWhatItLimits(t *testing.T) {
+	for name, quota := range map[string]client.Object{"no room": quotaOf("q", "pods", "0"), "unspecified": quotaOf("q", "cpu", "100")} {
+		t.Run(name, func(t *testing.T) {
+			s := by(func(context.Context, *buildertest.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+				return reconcile.Result{}, nil
+			})
+			s.Objects = append(s.Objects, world.Node("n1"), aReplicaSet())
+			s.Cluster = world.Cluster(world.Options{})
+			s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error {
+				return c.Create(ctx, quota.DeepCopyObject().(client.Object))
+			}}
+			assert.Equal(t, 2, buildertest.Explore(t, s, buildertest.Bounds{Edits: 1}).Ends)
+		})
+	}
+}
+
+// The ReplicaSet may take the quota before it is deleted, though nothing reads it.
+func TestExploreLetsAWorkloadThatNothingReadsGoLaterUnderAQuota(t *testing.T) {
+	change := func(verb world.Verb, edit func(*appsv1.ReplicaSet)) world.Controller {
+		return world.Func("a-controller", func(s *world.State) (changes []world.Change) {
+			for _, set := range world.All[*appsv1.ReplicaSet](s) {
+				if *set.Spec.Replicas > 0 {
+					edited := set.DeepCopy()
+					edit(edited)
+					changes = append(changes, world.Change{Verb: verb, Object: edited})
+				}
+			}
+			return changes
+		})
+	}
+	for name, controller := range map[string]world.Controller{
+		"it is deleted": change(world.VerbDelete, func(*appsv1.ReplicaSet) {}),
+		"it is scaled":  change(world.VerbUpdate, func(set *appsv1.ReplicaSet) { set.Spec.Replicas = new(int32(0)) }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := besides(startsWithAPod, nil, aReplicaSet(), quotaOf("one-pod", "pods", "1"))
+			s.Cluster = world.Cluster(world.Options{Controllers: []world.Controller{controller}})
+			_, err := buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+			require.ErrorIs(t, err, errHasNone)
+		})
+	}
+}

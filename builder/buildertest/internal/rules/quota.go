@@ -86,25 +86,35 @@ var needed = []corev1.ResourceName{
 	corev1.ResourceRequestsMemory,
 }
 
-// unspecified returns the needed resources of a quota that containers don't specify, with their names: "cpu for: main,proxy"; empty for
-// none. Resources of the whole pod are enough.
-func unspecified(q *corev1.ResourceQuota, pod *corev1.Pod) string {
+// Unspecified returns the needed resources that a container of a pod doesn't specify.
+func Unspecified(pod *corev1.Pod) []corev1.ResourceName {
+	return slices.DeleteFunc(slices.Clone(needed), func(name corev1.ResourceName) bool { return len(containersWithout(name, pod)) == 0 })
+}
+
+// containersWithout returns the names of the containers that don't specify a resource. Resources of the whole pod are enough.
+func containersWithout(name corev1.ResourceName, pod *corev1.Pod) []string {
 	if helpers.IsPodLevelResourcesSet(pod) {
-		return ""
+		return nil
 	}
+	var without []string
+	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
+		if _, found := resourcesOf(c.Resources.Requests, c.Resources.Limits)[name]; !found {
+			without = append(without, c.Name)
+		}
+	}
+	slices.Sort(without)
+	return without
+}
+
+// unspecified returns the needed resources of a quota that containers don't specify, with their names: "cpu for: main,proxy"; empty for
+// none.
+func unspecified(q *corev1.ResourceQuota, pod *corev1.Pod) string {
 	var all []string
 	for _, name := range needed {
 		if _, limited := q.Spec.Hard[name]; !limited {
 			continue
 		}
-		var without []string
-		for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
-			if _, found := resourcesOf(c.Resources.Requests, c.Resources.Limits)[name]; !found {
-				without = append(without, c.Name)
-			}
-		}
-		if len(without) > 0 {
-			slices.Sort(without)
+		if without := containersWithout(name, pod); len(without) > 0 {
 			all = append(all, fmt.Sprintf("%s for: %s", name, strings.Join(without, ",")))
 		}
 	}
