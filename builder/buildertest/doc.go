@@ -59,11 +59,11 @@
 //
 //	buildertest.Explore(t, scenario, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1})
 //
-// A state is the server's objects without resource versions and with ages instead of times, the queues, the timers, what a stale cache
-// could show, and how many faults have happened. UIDs don't depend on the order of creations there. What is checked is in [Explore]; the
-// errors are [ErrNoRest], [ErrOtherEnd], [ErrStuck], [ErrCreatedTwice], [ErrNotOwned], [ErrBackwards], [ErrPanic] and those of
-// [Scenario.Invariants]. A [Counterexample] is a numbered list of what happened, made as short as leaving out steps makes it, and [Replay]
-// runs it again:
+// A state is the server's objects without resource versions and the messages of refused pods, with ages instead of times, the queues, the
+// timers, what a stale cache could show, and how many faults have happened. UIDs don't depend on the order of creations there. What is
+// checked is in [Explore]; the errors are [ErrNoRest], [ErrOtherEnd], [ErrStuck], [ErrCreatedTwice], [ErrNotOwned], [ErrBackwards],
+// [ErrPanic] and those of [Scenario.Invariants]. A [Counterexample] is a numbered list of what happened, made as short as leaving out steps
+// makes it, and [Replay] runs it again:
 //
 //  1. pass of default/demo
 //  2. step Job default/demo-n1

@@ -217,3 +217,17 @@ func TestExploreLetsAWorkloadThatNothingReadsGoLaterUnderAQuota(t *testing.T) {
 		})
 	}
 }
+
+// Which pods a quota has refused, and at which use, depends on when other pods end.
+func TestTheOrderInWhichAQuotaRefusesPodsIsNoOtherEnd(t *testing.T) {
+	running := podWith("other", containerOf("main", nil, nil))
+	running.Spec.NodeName, running.Spec.RestartPolicy = "n1", corev1.RestartPolicyNever
+	set := aReplicaSet()
+	set.Spec.Replicas = new(int32(3))
+	s := by(func(ctx context.Context, c *buildertest.Client, _ *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, c.Get(ctx, client.ObjectKeyFromObject(set), &appsv1.ReplicaSet{})
+	})
+	s.Objects = append(s.Objects, world.Node("n1"), running, set, quotaOf("two", "pods", "2"))
+	s.Cluster = world.Cluster(world.Options{Pods: func(pod *corev1.Pod) world.Script { return world.Script{Ends: pod.Name == "other"} }})
+	buildertest.Explore(t, s, buildertest.Bounds{})
+}
