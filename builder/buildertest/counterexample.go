@@ -23,8 +23,9 @@ type Counterexample struct {
 	// Story is the run as a file of package story, if the scenario is from one. Save it, run it with update, and read its output.
 	Story string
 
-	isWalk bool
-	needs  facts // that a replay doesn't learn from its run without faults
+	isWalk     bool
+	needs      facts // that a replay doesn't learn from its run without faults
+	unrepeated bool  // no replay meets it with all that the exploration has learned since
 }
 
 // walkHeader begins the text of a counterexample that a random walk has found.
@@ -53,6 +54,9 @@ func (c *Counterexample) Error() string {
 		i += times
 	}
 	fmt.Fprintf(&b, "then: %v", c.Err)
+	if c.unrepeated {
+		b.WriteString("\nReplay doesn't meet this again: the exploration found it before it had learned all that it knows now.")
+	}
 	if c.Story != "" {
 		fmt.Fprintf(&b, "\nas a story:\n%s", c.Story)
 	}

@@ -91,7 +91,7 @@
 // exploration of a builder's operator is exact, because forgetting costs it only requests. [Bounds.Walks] adds random walks with more
 // faults and with processes that remember. They continue from states that no walk had seen. Their counterexamples begin with these bounds,
 // within which [Replay] runs them. A counterexample may also begin with kinds that operators read, and namespaces in which pods compete for
-// a quota, if only other runs showed that.
+// a quota, if only other runs showed that. It says so if [Replay] doesn't meet it again.
 //
 // # A simulated cluster
 //

@@ -345,7 +345,9 @@ func (e *exploration) shrink(f *search.Failure) error {
 			f = small
 		}
 	}
+	repeats := e.repeats(f)
 	found := e.counterexample(f)
+	found.unrepeated = !repeats
 	var err error
 	if found.Story, err = e.story(found.Steps); err != nil {
 		return errors.Join(found, err)
