@@ -23,20 +23,24 @@ type Counterexample struct {
 	// Story is the run as a file of package story, if the scenario is from one. Save it, run it with update, and read its output.
 	Story string
 
-	isWalk bool
+	isWalk     bool
+	needs      facts // that a replay doesn't learn from its run without faults
+	unrepeated bool  // no replay meets it with all that the exploration has learned since
 }
 
 // walkHeader begins the text of a counterexample that a random walk has found.
 const walkHeader = "in a random walk, within "
 
 // Error returns the story: a numbered line for each step, and the property in a last line that begins with "then:". Steps that repeat are
-// one line. The text of a random walk begins with its bounds.
+// one line. The text of a random walk begins with its bounds. Then come kinds that operators read, and namespaces in which pods compete for
+// a quota, if only other runs showed that: the orders that are left out depend on it.
 func (c *Counterexample) Error() string {
 	var b strings.Builder
 	if c.isWalk {
 		fmt.Fprintf(&b, "%sCrashes: %d, StaleReads: %d, EarlyTimers: %d, LostReplies: %d, KeepMemory: %t:\n",
 			walkHeader, c.Bounds.Crashes, c.Bounds.StaleReads, c.Bounds.EarlyTimers, c.Bounds.LostReplies, c.Bounds.KeepMemory)
 	}
+	b.WriteString(c.needs.String())
 	for i, n := 0, 1; i < len(c.Steps); n++ {
 		times := 1
 		for i+times < len(c.Steps) && c.Steps[i+times] == c.Steps[i] {
@@ -50,6 +54,9 @@ func (c *Counterexample) Error() string {
 		i += times
 	}
 	fmt.Fprintf(&b, "then: %v", c.Err)
+	if c.unrepeated {
+		b.WriteString("\nReplay doesn't meet this again: the exploration found it before it had learned all that it knows now.")
+	}
 	if c.Story != "" {
 		fmt.Fprintf(&b, "\nas a story:\n%s", c.Story)
 	}
@@ -63,12 +70,15 @@ func (c *Counterexample) Unwrap() error { return c.Err }
 // it meets as a Counterexample, nil if there is none. A step that can't happen is another error. The bounds are those that were given to
 // the exploration, also for the story of a random walk. They must allow the faults of the story. States, Walks and Seed don't matter.
 func Replay(ctx context.Context, s Scenario, b Bounds, story string) error {
-	steps, isWalk, err := parseStory(story)
+	steps, isWalk, needs, err := parseStory(story)
 	if err != nil {
 		return err
 	}
 	e, err := newExploration(ctx, s, b)
 	if err != nil {
+		return err
+	}
+	if err := e.tell(needs); err != nil {
 		return err
 	}
 	if isWalk {
@@ -81,8 +91,8 @@ func Replay(ctx context.Context, s Scenario, b Bounds, story string) error {
 	return e.counterexample(failure)
 }
 
-// parseStory returns the steps of a story, and whether a random walk has found it.
-func parseStory(story string) (steps []string, isWalk bool, err error) {
+// parseStory returns the steps of a story, whether a random walk has found it, and the facts that it needs.
+func parseStory(story string) (steps []string, isWalk bool, needs facts, err error) {
 	for line := range strings.Lines(story) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "then: ") {
@@ -92,24 +102,24 @@ func parseStory(story string) (steps []string, isWalk bool, err error) {
 			isWalk = true
 			continue
 		}
-		if line == "" {
+		if line == "" || needs.parse(line) {
 			continue
 		}
 		number, step, ok := strings.Cut(line, ". ")
 		if _, err := strconv.Atoi(number); err != nil || !ok {
-			return nil, false, fmt.Errorf("a line of the story is %q; it must be a number, a dot, a space and a step", line)
+			return nil, false, facts{}, fmt.Errorf("a line of the story is %q; it must be a number, a dot, a space and a step", line)
 		}
 		times := 1
 		if before, count, ok := strings.Cut(step, " ("); ok && strings.HasSuffix(count, " times)") {
 			n, err := strconv.Atoi(strings.TrimSuffix(count, " times)"))
 			if err != nil {
-				return nil, false, fmt.Errorf("a line of the story is %q; the number of times must be a number", line)
+				return nil, false, facts{}, fmt.Errorf("a line of the story is %q; the number of times must be a number", line)
 			}
 			step, times = before, n
 		}
 		steps = append(steps, slices.Repeat([]string{step}, times)...)
 	}
-	return steps, isWalk, nil
+	return steps, isWalk, needs, nil
 }
 
 func isCircle(err error) bool {
@@ -122,5 +132,7 @@ func (e *exploration) counterexample(f *search.Failure) *Counterexample {
 	if isCircle(err) {
 		err = fmt.Errorf("%w: %w", ErrNoRest, err)
 	}
-	return &Counterexample{Steps: slices.Clone(f.Trace), Err: err, Bounds: e.bounds, isWalk: e.walks}
+	return &Counterexample{
+		Steps: slices.Clone(f.Trace), Err: err, Bounds: e.bounds, isWalk: e.walks, needs: e.facts().without(e.learned),
+	}
 }

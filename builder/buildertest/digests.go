@@ -40,7 +40,7 @@ func (d digests) all(snap *snapshot, version func(schema.GroupVersionKind) uint6
 	return sum
 }
 
-// of returns a digest of an object without its resource version, and with times relative to now.
+// of returns a digest of an object without its resource version and refusals of pods, and with times relative to now.
 func (d digests) of(obj client.Object, now time.Time) search.Hash {
 	key := digestKey{obj, now}
 	if known, ok := d[key]; ok {
@@ -67,7 +67,7 @@ func (d digests) of(obj client.Object, now time.Time) search.Hash {
 		}
 		return []byte(t.Sub(now).String())
 	})
-	sum := digest(text)
+	sum := digest(refusal.ReplaceAll(text, nil))
 	d[key] = sum
 	return sum
 }

@@ -59,11 +59,11 @@
 //
 //	buildertest.Explore(t, scenario, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1})
 //
-// A state is the server's objects without resource versions and with ages instead of times, the queues, the timers, what a stale cache
-// could show, and how many faults have happened. UIDs don't depend on the order of creations there. What is checked is in [Explore]; the
-// errors are [ErrNoRest], [ErrOtherEnd], [ErrStuck], [ErrCreatedTwice], [ErrNotOwned], [ErrBackwards], [ErrPanic] and those of
-// [Scenario.Invariants]. A [Counterexample] is a numbered list of what happened, made as short as leaving out steps makes it, and [Replay]
-// runs it again:
+// A state is the server's objects without resource versions and the messages of refused pods, with ages instead of times, the queues, the
+// timers, what a stale cache could show, and how many faults have happened. UIDs don't depend on the order of creations there. What is
+// checked is in [Explore]; the errors are [ErrNoRest], [ErrOtherEnd], [ErrStuck], [ErrCreatedTwice], [ErrNotOwned], [ErrBackwards],
+// [ErrPanic] and those of [Scenario.Invariants]. A [Counterexample] is a numbered list of what happened, made as short as leaving out steps
+// makes it, and [Replay] runs it again:
 //
 //  1. pass of default/demo
 //  2. step Job default/demo-n1
@@ -78,19 +78,20 @@
 // write, one without it, and one before the next write leave the same state, so they are one crash here. A reply that is lost while the
 // process lives on is a fault of its own: [Bounds.LostReplies].
 //
-// The rest of the cluster is [Scenario.Cluster], such as a world of package world; it must be
-// deterministic and use the server's clock, or no state comes twice. Two orders are left out because they show nowhere: a step that
-// changes a kind which no operator and no invariant reads comes first, and a pass that would write nothing is no step. The writes of a
-// controller about one object are one step, so that no operator reads what is between them; [Bounds.EachStep] makes each a step.
-// [Bounds.Coarse] leaves out more: all steps about a Job and its pods are one until the Job has changed. With [Bounds.WholeWorkloads]
-// they are one until nothing about the Job can happen.
+// The rest of the cluster is [Scenario.Cluster], such as a world of package world; it must be deterministic and use the server's clock, or
+// no state comes twice. Two orders are left out because they show nowhere: a step that changes a kind which no operator and no invariant
+// reads comes first, and a pass that would write nothing is no step. Where a ResourceQuota may refuse a pod, a step that changes a quota,
+// the spec of a workload, or what a pod uses has any place. The writes of a controller about one object are one step, so that no operator
+// reads what is between them; [Bounds.EachStep] makes each a step. [Bounds.Coarse] leaves out more: all steps about a Job and its pods are
+// one until the Job has changed. With [Bounds.WholeWorkloads] they are one until nothing about the Job can happen.
 //
 // Scenario of package story makes a scenario from a file. Its counterexamples are stories: see [Counterexample].
 //
 // Each pass is the first one of a new process, unless [Bounds.KeepMemory]: so the state is all that a pass depends on, and the
 // exploration of a builder's operator is exact, because forgetting costs it only requests. [Bounds.Walks] adds random walks with more
 // faults and with processes that remember. They continue from states that no walk had seen. Their counterexamples begin with these bounds,
-// within which [Replay] runs them.
+// within which [Replay] runs them. A counterexample may also begin with kinds that operators read, and namespaces in which pods compete for
+// a quota, if only other runs showed that. It says so if [Replay] doesn't meet it again.
 //
 // # A simulated cluster
 //

@@ -17,9 +17,12 @@ import (
 // timestamp matches a time in an object.
 var timestamp = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
+// refusal matches the message, in JSON, that a quota refuses a pod. The pod and the use depend on the order of attempts.
+var refusal = regexp.MustCompile(`pods \\"[^"\\]*\\" is forbidden: (exceeded|failed) quota: [^"\\]*`)
+
 // EndState returns all objects of a server as YAML, ordered, without differences between runs. It replaces UIDs by the names of their
-// objects, and times and the server's choices for a Service (addresses, node ports) by a word. It removes resource versions and
-// managed fields.
+// objects, and times, messages that a quota refuses a pod, and the server's choices for a Service (addresses, node ports) by a word. It
+// removes resource versions and managed fields.
 func (s *Server) EndState() ([]string, error) {
 	state, err := (&Scenario{Normalize: func(*unstructured.Unstructured) bool { return true }}).endState(s)
 	if err != nil {
@@ -63,7 +66,8 @@ func (s *Scenario) endState(server *Server) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		state = append(state, timestamp.ReplaceAllString(names.Replace(string(text)), "(time)"))
+		bare := timestamp.ReplaceAllString(names.Replace(string(text)), "(time)")
+		state = append(state, refusal.ReplaceAllString(bare, "(refusal)"))
 	}
 	return state, nil
 }

@@ -36,6 +36,9 @@ type Bounds struct {
 	LostReplies int
 	// EachStep explores the order of all steps of the Cluster. Default: false, a step that changes only objects of kinds that no operator
 	// and no invariant reads, and that belong to no object of a kind that they read, is taken at once, alone: its order shows nowhere.
+	// Not so a step that changes a ResourceQuota, the spec of a workload with a template of pods, or what a pod uses, in a namespace with
+	// a quota that all pods of the exploration and the largest one again would exceed together, or of a resource that a pod must specify
+	// and doesn't.
 	EachStep bool
 	// Coarse takes the steps of the Cluster about an object and what that controls as one, until the object itself has changed: a Job's
 	// pod is bound and starts, and then the Job counts it. For several children at the same time, whose orders are otherwise too many.
@@ -134,13 +137,10 @@ func FindCounterexample(ctx context.Context, s Scenario, b Bounds) (Report, erro
 		report.Walked, failure, err = e.walk(ctx)
 	}
 	report.Passes, report.Took = e.passes, time.Since(start)
-	switch {
-	case err != nil:
-		return report, err
-	case failure != nil:
+	if failure != nil {
 		return report, e.shrink(failure)
 	}
-	return report, nil
+	return report, err
 }
 
 // exploration is a running exploration.
@@ -163,6 +163,10 @@ type exploration struct {
 	quiet   map[search.Hash]quietPass // passes, by content
 	seen    map[schema.GroupKind]bool // kinds that operators and invariants read or write
 
+	contention map[string]*contention // by namespace
+	contended  map[string]bool        // namespaces in which a quota may refuse a pod
+	learned    facts                  // in the run without faults
+
 	walks            bool // random walks are running, within their own bounds
 	passes, replayed int
 }
@@ -184,7 +188,10 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	e := &exploration{
 		ctx: log.IntoContext(ctx, logr.Discard()), scenario: s, bounds: b, server: server, given: map[types.UID]bool{},
 		digests: digests{}, worlds: map[*snapshot]around{}, seen: map[schema.GroupKind]bool{{}: true},
-		quiet: map[search.Hash]quietPass{},
+		quiet: map[search.Hash]quietPass{}, contention: map[string]*contention{}, contended: map[string]bool{},
+	}
+	for _, obj := range server.stored() {
+		e.learnContention(obj)
 	}
 	if s.Cluster != nil {
 		e.cluster = s.Cluster(server)
@@ -238,7 +245,8 @@ func (e *exploration) learn() error {
 	made := map[string]int{}
 	failure, err := search.Follow(learner{e, made}, nil, e.bounds.Depth, false)
 	e.learning, e.bounds, e.made = false, bounds, made
-	clear(e.worlds) // they depend on the kinds that it has learned
+	e.learned = e.facts()
+	clear(e.worlds) // they depend on what it has learned
 	switch {
 	case err != nil:
 		return err
@@ -264,35 +272,85 @@ func (l learner) Hash(s *exploredState) search.Hash {
 	return l.exploration.Hash(s)
 }
 
-// exhaust visits all states. It begins again when it has met a kind of which it didn't know that operators read it.
+// exhaust visits all states. It begins again when it has learned facts; a failure that it has found meanwhile must be confirmed.
 func (e *exploration) exhaust(ctx context.Context) (search.Stats, *search.Failure, error) {
 	for {
-		known := len(e.seen)
+		known := e.known()
 		stats, failure, err := search.Exhaust(ctx, e, search.Limits{Depth: e.bounds.Depth, States: e.bounds.States})
-		if len(e.seen) == known || failure != nil || err != nil {
+		switch {
+		case e.known() == known || err != nil:
 			return stats, failure, err
+		case failure != nil:
+			return stats, e.confirmed(failure, func() (*search.Failure, error) {
+				_, failure, err := e.exhaust(ctx)
+				return failure, err
+			}), nil
 		}
-		clear(e.worlds) // they depend on the kinds
+		clear(e.worlds) // they depend on the facts
 	}
 }
 
 // walk takes the random walks, with more faults.
 func (e *exploration) walk(ctx context.Context) (int, *search.Failure, error) {
 	e.walks, e.bounds = true, e.bounds.ofWalk()
-	stats, failure, err := search.Walk(ctx, e, search.Walks{Number: e.bounds.Walks, Seed: e.bounds.Seed, Depth: e.bounds.Depth})
+	walk := func() (search.Stats, *search.Failure, error) {
+		return search.Walk(ctx, e, search.Walks{Number: e.bounds.Walks, Seed: e.bounds.Seed, Depth: e.bounds.Depth})
+	}
+	known := e.known()
+	stats, failure, err := walk()
+	if failure != nil && e.known() != known {
+		failure = e.confirmed(failure, func() (*search.Failure, error) {
+			_, failure, err := walk()
+			return failure, err
+		})
+	}
 	return stats.States, failure, err
 }
 
-// shrink returns the shortest counterexample found for a failure.
+// confirmed returns a failure that a replay meets with the facts known now. It was found while they were learned, so if the replay goes
+// another way, confirmed searches again. Whatever that finds, there is a failure.
+func (e *exploration) confirmed(f *search.Failure, searchAgain func() (*search.Failure, error)) *search.Failure {
+	if e.repeats(f) {
+		return f
+	}
+	if again, _ := searchAgain(); again != nil {
+		return again
+	}
+	return f
+}
+
+// repeats reports whether a replay meets a failure with the facts known now.
+func (e *exploration) repeats(f *search.Failure) bool {
+	for {
+		known := e.known()
+		clear(e.worlds)
+		again, err := search.Follow(e, f.Trace, e.bounds.Depth, false)
+		if e.known() == known {
+			return err == nil && again != nil && propertyOf(again.Err) == propertyOf(f.Err)
+		}
+	}
+}
+
+// shrink returns the shortest counterexample found for a failure. It begins again when it has learned facts.
 func (e *exploration) shrink(f *search.Failure) error {
 	property := propertyOf(f.Err)
-	small, err := search.Shrink(e, f, e.bounds.Depth, func(other *search.Failure) bool { return propertyOf(other.Err) == property })
-	if err != nil {
-		return err
+	for known := -1; known != e.known(); {
+		known = e.known()
+		clear(e.worlds)
+		small, err := search.Shrink(e, f, e.bounds.Depth, func(other *search.Failure) bool { return propertyOf(other.Err) == property })
+		if err != nil {
+			return errors.Join(e.counterexample(f), err)
+		}
+		if e.known() == known || e.repeats(small) {
+			f = small
+		}
 	}
-	found := e.counterexample(small)
+	repeats := e.repeats(f)
+	found := e.counterexample(f)
+	found.unrepeated = !repeats
+	var err error
 	if found.Story, err = e.story(found.Steps); err != nil {
-		return err
+		return errors.Join(found, err)
 	}
 	return found
 }

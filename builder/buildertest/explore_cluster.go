@@ -38,7 +38,7 @@ func (e *exploration) aroundOf(s *exploredState) (around, error) {
 	}
 	a := around{steps: steps, next: next}
 	if !e.bounds.EachStep {
-		a = e.reduced(a)
+		a = e.reduced(s, a)
 	}
 	if len(e.worlds) > maxDigests {
 		clear(e.worlds)
@@ -48,11 +48,11 @@ func (e *exploration) aroundOf(s *exploredState) (around, error) {
 }
 
 // reduced leaves out orders. A step that changes an object of a kind that nothing reads, as what controls it, comes first, alone, because
-// its place shows nowhere; of a controller's steps about one object, only the first one stands for all. A Job's pod isn't such an object
-// where the Job is read: what the Job counts depends on it.
-func (e *exploration) reduced(a around) around {
+// its place shows nowhere, unless pods compete for a quota. Of a controller's steps about one object, only the first one stands for all. A
+// Job's pod isn't such an object where the Job is read: what the Job counts depends on it.
+func (e *exploration) reduced(s *exploredState, a around) around {
 	for _, step := range a.steps {
-		if !e.seen[step.Kind] && e.groupOf(step) == "" && !e.seesRoot(step) {
+		if !e.seen[step.Kind] && e.groupOf(step) == "" && !e.seesRoot(step) && !e.competes(s, step) {
 			return around{steps: []ClusterStep{step}, next: a.next, alone: true}
 		}
 	}

@@ -30,6 +30,9 @@ func (e *exploration) arrive(s *exploredState, byOperators []written) (*explored
 		if ch.before == nil {
 			e.follow(ch.gvk, ch.object)
 		}
+		if n := ch.object.GetGeneration(); ch.before == nil || n == 0 || n != ch.before.GetGeneration() {
+			e.learnContention(ch.object)
+		}
 		if err := e.wake(next, ch); err != nil {
 			return nil, err
 		}

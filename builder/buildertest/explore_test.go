@@ -133,6 +133,7 @@ func TestReplayOfAWrongStory(t *testing.T) {
 		"1. pass of default/nobody":           `"pass of default/nobody" can't happen after`,
 		"pass of default/owner":               "it must be a number, a dot, a space and a step",
 		"1. pass of default/owner (no times)": "the number of times must be a number",
+		"given that operators also read Pod, Job.apps:\n1. pass of default/owner": `also read "Job.apps"; it must be a kind of the scenario`,
 	} {
 		assert.ErrorContains(t, buildertest.Replay(t.Context(), chained(), buildertest.Bounds{}, story), says)
 	}

@@ -80,6 +80,12 @@ func (k *kinds) named(gvk schema.GroupVersionKind) (kind, error) {
 	}, nil
 }
 
+// has reports whether the server knows a kind in some version.
+func (k *kinds) has(gk schema.GroupKind) bool {
+	_, fromCRD := k.plurals[gk]
+	return fromCRD || len(k.scheme.VersionsForGroupKind(gk)) > 0
+}
+
 // hasStatusField reports whether a built-in kind has a status, which is then a subresource.
 func (k *kinds) hasStatusField(gvk schema.GroupVersionKind) bool {
 	obj, err := scheme.Scheme.New(gvk)

@@ -20,7 +20,7 @@ func (s *Server) checkQuota(k kind, obj client.Object) error {
 	if len(quotas) == 0 {
 		return nil
 	}
-	if message := rules.RefusedByQuota(quotas, listed[*corev1.Pod](s, "Pod"), pod, s.clock.Now()); message != "" {
+	if message := rules.NewQuotas(quotas, listed[*corev1.Pod](s, "Pod"), s.clock.Now()).Refuse(pod); message != "" {
 		return apierrors.NewForbidden(k.resource, pod.Name, errors.New(message))
 	}
 	return nil

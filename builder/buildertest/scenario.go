@@ -61,8 +61,8 @@ type Scenario struct {
 	// Tolerate reports whether an error may remain when nothing changes any more. Default: errors of reconcile.TerminalError, except
 	// builder.ErrMisuse (reason InvalidPlan), because it is an error of the program.
 	Tolerate func(error) bool
-	// Normalize makes objects of two runs comparable, after UIDs, versions, times and managed fields were removed. It may change the
-	// object; false omits the object. Default: all objects except events are compared.
+	// Normalize makes objects of two runs comparable. It may change the object; false omits the object. UIDs, versions, times, managed
+	// fields, and messages that a quota refuses a pod don't count. Default: all objects except events are compared.
 	Normalize func(obj *unstructured.Unstructured) bool
 	// Setup and ThenLines are Objects, Cluster and Then in the language of package story, which sets them. With them the counterexamples
 	// of [Explore] are stories. Default: empty.

@@ -2,8 +2,11 @@ package conformance
 
 import (
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // statefulSetForcedRollback repairs the template of a StatefulSet whose pod is broken.
@@ -64,4 +67,45 @@ func deploymentPaused(s *session) {
 	s.change(d, `{"spec":{"paused":false}}`)
 	s.showDeployment("resumed", awaits(s, "two updated pods", d, isAvailable))
 	s.delete("delete", d)
+}
+
+// deploymentQuota lets a Deployment have one of its two pods, and then both.
+func deploymentQuota(s *session) {
+	quota := s.quota("one-pod", corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")})
+	d := s.given(s.deployment(2)).(*appsv1.Deployment)
+	isRefused := func(o *appsv1.Deployment) bool {
+		return o.Status.ObservedGeneration == o.Generation && o.Status.AvailableReplicas == 1 && hasFailure(o)
+	}
+	awaits(s, "a pod and a refusal", d, isRefused)
+	s.rest()
+	s.showDeployment("a pod is refused", awaits(s, "a pod and a refusal", d, isRefused))
+	s.showFailure("why")
+	s.delete("delete the quota", quota)
+	s.goes("it goes", quota)
+	s.admits(true)
+	s.change(s.replicaSet(), `{"metadata":{"annotations":{"a":"b"}}}`) // so that its controller doesn't wait for a backoff of up to 80 seconds
+	s.showDeployment("both are admitted", awaits(s, "two pods and no refusal", d, func(o *appsv1.Deployment) bool {
+		return isAvailable(o) && !hasFailure(o)
+	}))
+	s.showFailure("no failure")
+	s.delete("delete", d)
+}
+
+func hasFailure(o *appsv1.Deployment) bool {
+	for _, c := range o.Status.Conditions {
+		if c.Type == appsv1.DeploymentReplicaFailure {
+			return true
+		}
+	}
+	return false
+}
+
+// showFailure records the conditions of the only ReplicaSet, without the random name of the refused pod.
+func (s *session) showFailure(name string) {
+	conditions := []string{}
+	for _, c := range s.replicaSet().Status.Conditions {
+		_, message, _ := strings.Cut(c.Message, " is forbidden: ")
+		conditions = append(conditions, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, message))
+	}
+	s.note(name, conditions)
 }

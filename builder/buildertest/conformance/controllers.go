@@ -35,6 +35,7 @@ func ControllerCases() []Case {
 		{"deployment-readiness", deploymentReadiness},
 		{"deployment-roll-over", deploymentRollOver},
 		{"deployment-paused", deploymentPaused},
+		{"deployment-quota", deploymentQuota},
 		{"statefulset-order", statefulSetOrder},
 		{"statefulset-forced-rollback", statefulSetForcedRollback},
 		{"daemonset-nodes", daemonSetNodes},

@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -43,9 +44,10 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 	byNode := daemonsByNode(s, set)
 	st := &appsv1.DaemonSetStatus{ObservedGeneration: set.Generation, CollisionCount: set.Status.CollisionCount}
 	var changes []Change
-	var made, outdated []*corev1.Pod
+	var outdated []*corev1.Pod
+	number := s.lastNumber(set.Namespace, set.Name+"-", 0) + 1
 	for _, node := range All[*corev1.Node](s) {
-		pod := daemonPod(s, set, revision, node, made)
+		pod := daemonPod(set, revision, node, number)
 		runs, continues := belongs(node, pod)
 		present := byNode[node.Name]
 		delete(byNode, node.Name)
@@ -70,7 +72,7 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 			continue
 		}
 		if len(present) == 0 {
-			made = append(made, pod)
+			number++
 			changes = append(changes, create(pod))
 			continue
 		}
@@ -88,7 +90,7 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 	if len(changes) == 0 {
 		changes = replaceDaemons(s, set, st, outdated)
 	}
-	if changes = withinQuota(s, changes); len(changes) > 0 {
+	if changes, _ = withinQuota(s, changes); len(changes) > 0 {
 		return changes
 	}
 	st.NumberUnavailable = st.DesiredNumberScheduled - st.NumberAvailable
@@ -162,8 +164,8 @@ func replaceDaemons(s *State, set *appsv1.DaemonSet, st *appsv1.DaemonSetStatus,
 }
 
 // daemonPod returns the pod for a node.
-func daemonPod(s *State, set *appsv1.DaemonSet, revision string, node *corev1.Node, made []*corev1.Pod) *corev1.Pod {
-	pod := podOf(&set.Spec.Template, set.Namespace, s.nextName(set.Namespace, set.Name+"-", made, 0))
+func daemonPod(set *appsv1.DaemonSet, revision string, node *corev1.Node, number int) *corev1.Pod {
+	pod := podOf(&set.Spec.Template, set.Namespace, fmt.Sprintf("%s-%d", set.Name, number))
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, daemonSetKind)}
 	setMap(&pod.Labels, appsv1.ControllerRevisionHashLabelKey, revision)
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {

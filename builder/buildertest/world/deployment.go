@@ -20,8 +20,9 @@ import (
 )
 
 // deploymentController imitates the Deployment controller: a ReplicaSet for each template, both strategies, pauses, and the conditions
-// Available and Progressing with its deadline. It keeps no revision numbers, deletes no old ReplicaSets, and doesn't scale in proportion:
-// a Deployment that changes its size in the middle of a roll-out scales its new ReplicaSet, and one that is paused there keeps the sizes.
+// Available, ReplicaFailure, and Progressing with its deadline. It keeps no revision numbers, deletes no old ReplicaSets, and doesn't
+// scale in proportion: a Deployment that changes its size in the middle of a roll-out scales its new ReplicaSet, and one that is paused
+// there keeps the sizes.
 type deploymentController struct{}
 
 func (deploymentController) Name() string { return "deployment-controller" }

@@ -48,6 +48,36 @@ func (r *rolloutSync) setConditions(st *appsv1.DeploymentStatus) {
 			"Deployment does not have minimum availability.")
 	}
 	r.setProgress(st)
+	if !r.d.Spec.Paused {
+		r.setReplicaFailure(st)
+	}
+}
+
+// setReplicaFailure copies the condition ReplicaFailure of a ReplicaSet, of the new one before others. It keeps the message of the first
+// failure.
+func (r *rolloutSync) setReplicaFailure(st *appsv1.DeploymentStatus) {
+	sets := r.old
+	if r.current != nil {
+		sets = append([]*appsv1.ReplicaSet{r.current}, r.old...)
+	}
+	at := slices.IndexFunc(st.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == appsv1.DeploymentReplicaFailure })
+	for _, rs := range sets {
+		for _, c := range rs.Status.Conditions {
+			if c.Type != appsv1.ReplicaSetReplicaFailure {
+				continue
+			}
+			if at < 0 {
+				st.Conditions = append(st.Conditions, appsv1.DeploymentCondition{
+					Type: appsv1.DeploymentReplicaFailure, Status: c.Status, Reason: c.Reason, Message: c.Message,
+					LastTransitionTime: c.LastTransitionTime, LastUpdateTime: c.LastTransitionTime,
+				})
+			}
+			return
+		}
+	}
+	if at >= 0 {
+		st.Conditions = slices.Delete(st.Conditions, at, at+1)
+	}
 }
 
 // setProgress sets the condition Progressing. It is about one roll-out: a new ReplicaSet has its own time for progress, and a roll-out

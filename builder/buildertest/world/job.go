@@ -1,6 +1,7 @@
 package world
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -187,7 +188,7 @@ func (j *jobSync) condition(kind batchv1.JobConditionType, reason, message strin
 // next returns the Job's next writes. A refused pod is an error of the sync, after which the controller still counts what has ended.
 func (j *jobSync) next() []Change {
 	for _, writes := range []func() []Change{j.deletePods, j.createPods, j.writeStatus, j.releasePods} {
-		if changes := withinQuota(j.s, writes()); len(changes) > 0 {
+		if changes, _ := withinQuota(j.s, writes()); len(changes) > 0 {
 			return changes
 		}
 	}
@@ -255,11 +256,9 @@ func (j *jobSync) createPods() []Change {
 		return j.createIndexed(missing)
 	}
 	var changes []Change
-	var made []*corev1.Pod
-	for range missing {
-		pod := j.newPod(j.s.nextName(j.job.Namespace, j.job.Name+"-", made, int(j.succeeded+j.failed)))
-		made = append(made, pod)
-		changes = append(changes, create(pod))
+	last := j.s.lastNumber(j.job.Namespace, j.job.Name+"-", int(j.succeeded+j.failed))
+	for i := range missing {
+		changes = append(changes, create(j.newPod(fmt.Sprintf("%s-%d", j.job.Name, last+i+1))))
 	}
 	return changes
 }

@@ -52,7 +52,8 @@ func (j *jobSync) createIndexed(missing int) []Change {
 		if j.perIndex != nil && !j.s.Due(j.perIndex.retryAt(i)) {
 			continue
 		}
-		pod := j.newPod(j.s.nextName(j.job.Namespace, fmt.Sprintf("%s-%d-", j.job.Name, i), nil, 0))
+		prefix := fmt.Sprintf("%s-%d-", j.job.Name, i)
+		pod := j.newPod(fmt.Sprint(prefix, j.s.lastNumber(j.job.Namespace, prefix, 0)+1))
 		index := strconv.Itoa(i)
 		setMap(&pod.Annotations, batchv1.JobCompletionIndexAnnotation, index)
 		setMap(&pod.Labels, batchv1.JobCompletionIndexAnnotation, index)

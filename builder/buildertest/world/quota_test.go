@@ -1,6 +1,7 @@
 package world_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -175,4 +176,37 @@ func TestASeedDecidesWhoTakesTheRestOfAQuota(t *testing.T) {
 		first[pods.Items[0].Name] = true
 	}
 	assert.Equal(t, map[string]bool{"demo-1": true, "other-1": true}, first)
+}
+
+// A Deployment says that a quota refuses the pod of its new ReplicaSet, but not while it is paused.
+func TestADeploymentSaysThatAQuotaRefusesAPod(t *testing.T) {
+	d := deployment(1, nil)
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one-pod"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}},
+	}
+	w := newWorld(t, world.Options{}, node("n1"), d, quota)
+	require.NoError(t, w.Settle(t.Context()))
+	failure := func() string {
+		for _, c := range got(t, w, &appsv1.Deployment{}, "demo").Status.Conditions {
+			if c.Type == appsv1.DeploymentReplicaFailure {
+				return fmt.Sprintf("%s %s %s", c.Status, c.Reason, c.Message)
+			}
+		}
+		return ""
+	}
+	assert.Empty(t, failure())
+	rollOut(t, w, d, "v2")
+	first := failure()
+	assert.Regexp(t, `^True FailedCreate pods "demo-\w+-1" is forbidden: exceeded quota: one-pod, requested: pods=1, used: pods=1, limited: pods=1$`, first)
+	edit(t, w, quota, func(o *corev1.ResourceQuota) { o.Spec.Hard[corev1.ResourcePods] = resource.MustParse("0") })
+	require.NoError(t, w.Settle(t.Context()))
+	assert.Equal(t, first, failure(), "the message is that of the first refusal")
+	edit(t, w, d, func(o *appsv1.Deployment) { o.Spec.Paused = true })
+	require.NoError(t, w.Server().Client("user").Delete(t.Context(), quota))
+	require.NoError(t, w.Settle(t.Context()))
+	assert.Equal(t, first, failure(), "a paused Deployment keeps its condition")
+	edit(t, w, d, func(o *appsv1.Deployment) { o.Spec.Paused = false })
+	require.NoError(t, w.Settle(t.Context()))
+	assert.Empty(t, failure())
 }

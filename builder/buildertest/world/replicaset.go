@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,7 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// replicaSetController imitates the ReplicaSet controller: it creates and deletes pods, and counts the ready ones.
+// replicaSetController imitates the ReplicaSet controller: it creates and deletes pods, counts the ready ones, and says in the condition
+// ReplicaFailure that a quota refuses one.
 type replicaSetController struct{}
 
 func (replicaSetController) Name() string { return "replicaset-controller" }
@@ -37,25 +39,40 @@ func syncReplicaSet(s *State, rs *appsv1.ReplicaSet) []Change {
 	active := slices.DeleteFunc(slices.Clone(pods), isInactive)
 	var changes []Change
 	if rs.DeletionTimestamp == nil {
-		var made []*corev1.Pod
+		last := s.lastNumber(rs.Namespace, rs.Name+"-", 0)
 		for missing := int(ptr.Deref(rs.Spec.Replicas, 1)) - len(active); len(changes) < missing; {
-			pod := podOf(&rs.Spec.Template, rs.Namespace, s.nextName(rs.Namespace, rs.Name+"-", made, 0))
+			pod := podOf(&rs.Spec.Template, rs.Namespace, fmt.Sprintf("%s-%d", rs.Name, last+len(changes)+1))
 			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(rs, replicaSetKind)}
-			made = append(made, pod)
 			changes = append(changes, create(pod))
 		}
 		for _, pod := range surplusPods(active, int(ptr.Deref(rs.Spec.Replicas, 1))) {
 			changes = append(changes, remove(pod))
 		}
 	}
-	if changes = withinQuota(s, changes); len(changes) > 0 {
+	changes, refusal := withinQuota(s, changes)
+	if len(changes) > 0 {
 		return changes
 	}
 	status := rs.Status.DeepCopy()
 	ready, available := countReady(s, active, rs.Spec.MinReadySeconds)
 	status.Replicas, status.FullyLabeledReplicas = int32(len(active)), int32(len(active))
 	status.ReadyReplicas, status.AvailableReplicas, status.ObservedGeneration = ready, available, rs.Generation
+	setReplicaFailure(s, status, refusal)
 	return statusChange(rs, &rs.Status, status, func(o *appsv1.ReplicaSet) { o.Status = *status })
+}
+
+// setReplicaFailure sets the condition ReplicaFailure while a pod is refused. It keeps the message of the first refusal.
+func setReplicaFailure(s *State, st *appsv1.ReplicaSetStatus, refusal string) {
+	at := slices.IndexFunc(st.Conditions, func(c appsv1.ReplicaSetCondition) bool { return c.Type == appsv1.ReplicaSetReplicaFailure })
+	switch {
+	case refusal != "" && at < 0:
+		st.Conditions = append(st.Conditions, appsv1.ReplicaSetCondition{
+			Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: refusal,
+			LastTransitionTime: s.now(),
+		})
+	case refusal == "" && at >= 0:
+		st.Conditions = slices.Delete(st.Conditions, at, at+1)
+	}
 }
 
 // statusChange returns the write of a status that differs.

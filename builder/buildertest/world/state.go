@@ -120,16 +120,16 @@ func changed[T client.Object](obj T, change func(T)) T {
 	return copied
 }
 
-// nextName returns the first free name of a prefix and a number for a pod. The number is greater than that of all pods of the namespace
-// and of those in made, and than past. A pod of a former owner that still terminates keeps its name.
-func (s *State) nextName(namespace, prefix string, made []*corev1.Pod, past int) string {
+// lastNumber returns the largest number that follows a prefix in the names of a namespace's pods; past, if that is larger. A pod of a
+// former owner that still terminates keeps its name.
+func (s *State) lastNumber(namespace, prefix string, past int) int {
 	n := past
-	for _, pod := range append(All[*corev1.Pod](s), made...) {
+	for _, pod := range All[*corev1.Pod](s) {
 		if rest, ok := strings.CutPrefix(pod.Name, prefix); ok && pod.Namespace == namespace {
 			if number, err := strconv.Atoi(rest); err == nil {
 				n = max(n, number)
 			}
 		}
 	}
-	return fmt.Sprint(prefix, n+1)
+	return n
 }

@@ -164,7 +164,7 @@ func (y *statefulSync) newPod(ordinal int) (changes []Change, refused bool) {
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
 		}})
 	}
-	creation := withinQuota(y.s, []Change{create(pod)})
+	creation, _ := withinQuota(y.s, []Change{create(pod)})
 	if refused = len(creation) == 0 || exists[*corev1.Pod](y.s, client.ObjectKeyFromObject(pod)); len(claims) > 0 || refused {
 		return claims, refused
 	}

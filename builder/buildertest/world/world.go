@@ -90,7 +90,8 @@ func (w *World) look() ([]Step, time.Time, error) {
 	s.script = w.scriptOf
 	var steps []Step
 	for _, c := range w.controllers {
-		for _, change := range withinQuota(s, c.Changes(s)) {
+		changes, _ := withinQuota(s, c.Changes(s))
+		for _, change := range changes {
 			step, err := w.stepOf(s, c.Name(), c.client, change)
 			if err != nil {
 				return nil, time.Time{}, err

@@ -15,22 +15,65 @@ import (
 // countPods is the quota of all stored pods. The quota "pods" doesn't count the ended ones.
 const countPods corev1.ResourceName = "count/pods"
 
-// RefusedByQuota returns the message with which the API server refuses a new pod because of a ResourceQuota of its namespace; empty if it
-// admits the pod. The pod has its defaults. It knows all resources of pods. It doesn't know scopes: a quota counts all pods.
-func RefusedByQuota(quotas []*corev1.ResourceQuota, pods []*corev1.Pod, pod *corev1.Pod, now time.Time) string {
-	quotas = inNamespace(quotas, pod.Namespace)
-	for _, q := range quotas {
-		if missing := unspecified(q, pod); missing != "" {
-			return fmt.Sprintf("failed quota: %s: must specify %s", q.Name, missing)
+// Quotas are the ResourceQuotas of a cluster, and what its pods use of them. They know all resources of pods, and no scopes: a quota counts
+// all pods.
+type Quotas struct {
+	quotas []*corev1.ResourceQuota
+	pods   []*corev1.Pod
+	now    time.Time
+	used   map[string]corev1.ResourceList // by namespaces that were asked for
+}
+
+// NewQuotas returns the quotas of a cluster with pods.
+func NewQuotas(quotas []*corev1.ResourceQuota, pods []*corev1.Pod, now time.Time) *Quotas {
+	return &Quotas{quotas, pods, now, map[string]corev1.ResourceList{}}
+}
+
+// Refuse returns the message with which the API server refuses a new pod because of a ResourceQuota of its namespace; empty if it admits
+// the pod. The pod has its defaults.
+func (q *Quotas) Refuse(pod *corev1.Pod) string {
+	quotas := inNamespace(q.quotas, pod.Namespace)
+	for _, one := range quotas {
+		if missing := unspecified(one, pod); missing != "" {
+			return fmt.Sprintf("failed quota: %s: must specify %s", one.Name, missing)
 		}
 	}
-	asked := usageOf(pod, now)
-	for _, q := range quotas {
-		if exceeded := exceeded(q, inNamespace(pods, pod.Namespace), asked, now); exceeded != "" {
-			return fmt.Sprintf("exceeded quota: %s, %s", q.Name, exceeded)
+	asked := UsageOf(pod, q.now)
+	for _, one := range quotas {
+		if exceeded := exceeded(one, q.usedIn(pod.Namespace, quotas), asked); exceeded != "" {
+			return fmt.Sprintf("exceeded quota: %s, %s", one.Name, exceeded)
 		}
 	}
 	return ""
+}
+
+// usedIn returns what the pods of a namespace use of its quotas.
+func (q *Quotas) usedIn(namespace string, quotas []*corev1.ResourceQuota) corev1.ResourceList {
+	if used, found := q.used[namespace]; found {
+		return used
+	}
+	limited := corev1.ResourceList{}
+	for _, one := range quotas {
+		maps.Copy(limited, one.Spec.Hard)
+	}
+	usage := numberOf // it takes far less time, and the API server asks for each new pod
+	for name := range limited {
+		if name != corev1.ResourcePods && name != countPods {
+			usage = UsageOf
+		}
+	}
+	used := corev1.ResourceList{}
+	for _, pod := range inNamespace(q.pods, namespace) {
+		for name, n := range usage(pod, q.now) {
+			if _, counts := limited[name]; counts {
+				total := used[name]
+				total.Add(n)
+				used[name] = total
+			}
+		}
+	}
+	q.used[namespace] = used
+	return used
 }
 
 func inNamespace[T interface{ GetNamespace() string }](objects []T, namespace string) []T {
@@ -43,25 +86,35 @@ var needed = []corev1.ResourceName{
 	corev1.ResourceRequestsMemory,
 }
 
-// unspecified returns the needed resources of a quota that containers don't specify, with their names: "cpu for: main,proxy"; empty for
-// none. Resources of the whole pod are enough.
-func unspecified(q *corev1.ResourceQuota, pod *corev1.Pod) string {
+// Unspecified returns the needed resources that a container of a pod doesn't specify.
+func Unspecified(pod *corev1.Pod) []corev1.ResourceName {
+	return slices.DeleteFunc(slices.Clone(needed), func(name corev1.ResourceName) bool { return len(containersWithout(name, pod)) == 0 })
+}
+
+// containersWithout returns the names of the containers that don't specify a resource. Resources of the whole pod are enough.
+func containersWithout(name corev1.ResourceName, pod *corev1.Pod) []string {
 	if helpers.IsPodLevelResourcesSet(pod) {
-		return ""
+		return nil
 	}
+	var without []string
+	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
+		if _, found := resourcesOf(c.Resources.Requests, c.Resources.Limits)[name]; !found {
+			without = append(without, c.Name)
+		}
+	}
+	slices.Sort(without)
+	return without
+}
+
+// unspecified returns the needed resources of a quota that containers don't specify, with their names: "cpu for: main,proxy"; empty for
+// none.
+func unspecified(q *corev1.ResourceQuota, pod *corev1.Pod) string {
 	var all []string
 	for _, name := range needed {
 		if _, limited := q.Spec.Hard[name]; !limited {
 			continue
 		}
-		var without []string
-		for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
-			if _, found := resourcesOf(c.Resources.Requests, c.Resources.Limits)[name]; !found {
-				without = append(without, c.Name)
-			}
-		}
-		if len(without) > 0 {
-			slices.Sort(without)
+		if without := containersWithout(name, pod); len(without) > 0 {
 			all = append(all, fmt.Sprintf("%s for: %s", name, strings.Join(without, ",")))
 		}
 	}
@@ -69,11 +122,7 @@ func unspecified(q *corev1.ResourceQuota, pod *corev1.Pod) string {
 }
 
 // exceeded returns which resources of a quota a new pod exceeds, as the API server names them; empty for none.
-func exceeded(q *corev1.ResourceQuota, pods []*corev1.Pod, asked corev1.ResourceList, now time.Time) string {
-	used := corev1.ResourceList{}
-	for _, p := range pods {
-		add(used, usageOf(p, now))
-	}
+func exceeded(q *corev1.ResourceQuota, used, asked corev1.ResourceList) string {
 	var requested, present, limited []string
 	for _, name := range slices.Sorted(maps.Keys(q.Spec.Hard)) {
 		more, hard, sum := asked[name], q.Spec.Hard[name], used[name]
@@ -92,24 +141,23 @@ func exceeded(q *corev1.ResourceQuota, pods []*corev1.Pod, asked corev1.Resource
 		strings.Join(requested, ","), strings.Join(present, ","), strings.Join(limited, ","))
 }
 
-func add(sum, more corev1.ResourceList) {
-	for name, n := range more {
-		total := sum[name].DeepCopy()
-		total.Add(n)
-		sum[name] = total
+// UsageOf returns how much of each resource a pod takes.
+func UsageOf(pod *corev1.Pod, now time.Time) corev1.ResourceList {
+	usage := numberOf(pod, now)
+	if _, runs := usage[corev1.ResourcePods]; runs {
+		options := helpers.PodResourcesOptions{UseStatusResources: true}
+		maps.Copy(usage, resourcesOf(helpers.PodRequests(pod, options), helpers.PodLimits(pod, options)))
 	}
+	return usage
 }
 
-// usageOf returns how much of each resource a pod takes.
-func usageOf(pod *corev1.Pod, now time.Time) corev1.ResourceList {
+// numberOf returns a pod as a number of objects and, unless it has ended, of running pods.
+func numberOf(pod *corev1.Pod, now time.Time) corev1.ResourceList {
 	one := *resource.NewQuantity(1, resource.DecimalSI)
 	if at, found := ReleasesQuota(pod); found && !now.Before(at) {
 		return corev1.ResourceList{countPods: one}
 	}
-	options := helpers.PodResourcesOptions{UseStatusResources: true}
-	usage := resourcesOf(helpers.PodRequests(pod, options), helpers.PodLimits(pod, options))
-	usage[corev1.ResourcePods], usage[countPods] = one, one
-	return usage
+	return corev1.ResourceList{corev1.ResourcePods: one, countPods: one}
 }
 
 // ReleasesQuota returns from when on the API server counts a pod as an object only: once it has ended, or when the grace period has
