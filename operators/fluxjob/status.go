@@ -132,12 +132,18 @@ func progressReport(s *v1alpha1.FluxJobStatus, c *v1alpha1.MiniCluster) report {
 	}
 	pods := lifecycle.Condition(c.Status.Conditions, v1alpha1.MiniClusterPodsReady)
 	ready := lifecycle.Condition(c.Status.Conditions, events.ConditionReady)
+	running := lifecycle.Condition(c.Status.Conditions, v1alpha1.MiniClusterRunning)
 	isReady := pods.Status == metav1.ConditionTrue
 	var r report
 	switch {
-	case meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.MiniClusterRunning):
+	case running.Status == metav1.ConditionTrue:
 		r = newReport(v1alpha1.FluxJobRunning, v1alpha1.ReasonRunning, "the command runs")
 		r.running.holds = true
+	case running.Reason == v1alpha1.ReasonPodsTerminating:
+		r = newReport(v1alpha1.FluxJobStarting, running.Reason, running.Message)
+		if c.Status.State == v1alpha1.MiniClusterStateRunning { // the leader is being stopped; neither state goes back
+			r.state = v1alpha1.FluxJobRunning
+		}
 	case isReady:
 		r = newReport(v1alpha1.FluxJobReady, v1alpha1.ReasonPodsReady, "all pods are ready")
 	case isBlocked(ready.Reason): // not with the reason itself: the builder removes its own reasons from Ready

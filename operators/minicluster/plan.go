@@ -109,10 +109,11 @@ func (p *pass) requeueAfter(o *observed, d decision, s *v1alpha1.MiniClusterStat
 		return lifecycle.Soon
 	case (d.action == actionAwait || d.action == actionAwaitPods) && o.job == nil:
 		return p.deadline().Left
-	case s.State == v1alpha1.MiniClusterStateStarting:
-		return o.requeueAfter
 	}
 	_, left := p.awaited(s, o, p.isEnding(s, o, d))
+	if s.State == v1alpha1.MiniClusterStateStarting {
+		left = lifecycle.Soonest(left, o.requeueAfter)
+	}
 	return left
 }
 
