@@ -103,10 +103,10 @@ func (o AdoptOptions) applyToChild(c *Child) {
 	options.FormerManagers = append([]string{fieldmanager.KubectlApply}, o.FormerManagers...)
 }
 
-// CreateOnly creates a child that doesn't exist, and leaves an existing one unchanged. Use it for run-to-completion objects such as Jobs
-// and Pods. An existing object costs one cache lookup, a new one costs one POST and one copy. The builder sets the owner as its
-// controller and the builder's label, and no digest. It restores the label, and the owner's API version. To change an existing one, use
-// Plan.Edits.
+// CreateOnly creates a child that doesn't exist, and leaves an existing one unchanged. Use it for run-to-completion objects such as
+// Jobs and Pods. An existing object costs one cache lookup, a new one costs one POST and one copy. The builder sets the owner as its
+// controller and the builder's label, and no digest. Its owner reference keeps the API version in which the owner was then. To change an
+// existing one, use Plan.Edits.
 //
 // Otherwise it is like other children. An object of its name that the owner doesn't control is [ErrNotOwned]. With [Adopt], the
 // builder takes over an object without a controller: one patch sets the controller and the label, and nothing else. The builder waits

@@ -255,19 +255,3 @@ func TestCrashEverywhereWithCreateOnly(t *testing.T) {
 		buildertest.CrashEverywhere(t, s)
 	}
 }
-
-// The owner's Go type has another version than the one that made the Job. The garbage collector can't resolve a version that is no longer
-// served.
-func TestCreateOnlyFollowsTheVersionOfItsOwner(t *testing.T) {
-	job := controlled(labelled(newJob("job")), ownerUID)
-	job.OwnerReferences[0].APIVersion = "apps/v1beta1"
-	job.OwnerReferences = append(job.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "c"})
-	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c", UID: "c"}}
-	s := perform(t, once(newJob("job")), nil, job, config)
-	before := get(s, newJob("job"))
-	assert.Equal(t, []string{"patch Job.batch default/job"}, s.passes())
-	after := get(s, newJob("job"))
-	assert.ElementsMatch(t, append(controlled(newJob("job"), ownerUID).OwnerReferences, job.OwnerReferences[1]), after.OwnerReferences)
-	assert.Equal(t, before.Spec, after.Spec)
-	assert.Empty(t, s.passes())
-}

@@ -118,10 +118,10 @@ func (o *Operator[T]) Owns(kind client.Object, options ...OwnsOption) *Operator[
 // must return one type, end with its context, set its own time limit, and cache results, because passes are frequent. If the plan that
 // follows must wait for CPU, the builder keeps the result for it, for at most a minute and while the owner is unchanged. So the result may
 // be a minute older than View.Now of its plan, and should have times instead of ages. The function must change neither the owner nor the
-// objects of the View. The builder doesn't call it for a terminating owner. Its error or panic ends the pass before the plan; the builder reports it in an event
-// and, of an owner that is [Conditioned], in the condition Ready, with the reason [events.ReasonObservationFailed], and tries again with
-// backoff. A fact for the plan to report, such as an endpoint that is down, belongs in the result. Default: none. A later call replaces an
-// earlier one.
+// objects of the View. The builder doesn't call it for a terminating owner. Its error or panic ends the pass before the plan; the builder
+// reports it in an event and, of an owner that is [Conditioned], in the condition Ready, with the reason
+// [events.ReasonObservationFailed], and tries again with backoff. A fact for the plan to report, such as an endpoint that is down, belongs
+// in the result. Default: none. A later call replaces an earlier one.
 func (o *Operator[T]) External(observe func(ctx context.Context, owner T, observed View) (any, error)) *Operator[T] {
 	o.external = observe
 	return o

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,11 +16,10 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// compareCreateOnly decides which action an existing object needs: none, unless it has lost its label, or names its owner in another
-// version.
+// compareCreateOnly decides which action an existing object needs: none, unless it has lost its label.
 func (c *Cluster) compareCreateOnly(w *Write) *Write {
 	w.Action = None
-	if w.Desired.lacksMark(w.Observed) || c.namesOtherVersion(w.Observed) {
+	if w.Desired.lacksMark(w.Observed) {
 		w.Action = Apply
 		c.holdContested(w)
 	}
@@ -37,22 +35,8 @@ func (d *Desired) lacksMark(observed client.Object) bool {
 	return !set || own == wellknown.ManagedBy
 }
 
-// namesOtherVersion reports whether an object has the owner as its controller, in another API version than the program's. The garbage
-// collector finds no owner in a version that is no longer served.
-func (c *Cluster) namesOtherVersion(observed client.Object) bool {
-	ref := metav1.GetControllerOfNoCopy(observed)
-	if ref == nil || ref.UID != c.Owner.GetUID() {
-		return false
-	}
-	group, version, grouped := strings.Cut(ref.APIVersion, "/")
-	if !grouped {
-		group, version = "", ref.APIVersion
-	}
-	return group != c.OwnerKind.Group || version != c.OwnerKind.Version
-}
-
-// takeAsItIs gives an object the builder's label. If the object has no controller, or names the owner in another version, it also sets the
-// owner as its controller, only in the observed version.
+// takeAsItIs gives an object the builder's label. If the object has no controller, it also sets the owner as its controller, only in
+// the observed version.
 func (w *Write) takeAsItIs(ctx context.Context, c *Cluster) error {
 	d := w.Desired
 	changed, operation, did := map[string]any{"uid": w.Observed.GetUID()}, "apply", events.ReasonUpdated
@@ -61,8 +45,6 @@ func (w *Write) takeAsItIs(ctx context.Context, c *Cluster) error {
 	}
 	if w.adopts {
 		operation, did = "adopt", events.ReasonAdopted
-	}
-	if w.adopts || c.namesOtherVersion(w.Observed) {
 		changed["resourceVersion"] = w.Observed.GetResourceVersion()
 		refs := slices.DeleteFunc(slices.Clone(w.Observed.GetOwnerReferences()), func(r metav1.OwnerReference) bool {
 			return r.UID == c.Owner.GetUID()
