@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -93,9 +92,7 @@ func TestARunningJobWithTooLargeExpressions(t *testing.T) {
 		end(p, 1, metav1.NewTime(epoch))
 		p.Status.ContainerStatuses[0].State.Terminated.Message = strings.Repeat("a", 4096)
 	})
-	began := time.Now()
-	plan := ReplicaJobs.Plan(job, buildertest.NewView(epoch, pods...))
-	assert.Less(t, time.Since(began), time.Second)
+	plan := ReplicaJobs.Plan(job, buildertest.NewView(epoch, pods...)) // takes minutes and a gigabyte if it compiles them
 	assert.Empty(t, plan.Delete)
 	assert.Empty(t, plan.Prune)
 	assert.NotEqual(t, v1alpha1.ReplicaJobFailed, plan.Status.Status.State)

@@ -121,13 +121,11 @@ func TestRegularExpressionsAreNotCompiledBeforeTheyAreMeasured(t *testing.T) {
 				`"replicaSpecs":{"Worker":{"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}}}}}`)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := time.Now()
 			request := httptest.NewRequest(http.MethodPost, "/validate/replicajob", strings.NewReader(review))
 			request.Header.Set("Content-Type", "application/json")
 			recorder := httptest.NewRecorder()
 			served(t).ServeHTTP(recorder, request)
 			runtime.ReadMemStats(&after)
-			assert.Less(t, time.Since(start), 3*time.Second)
 			assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(256))
 			assert.Contains(t, recorder.Body.String(), "onMessage: ")
 			assert.Less(t, recorder.Body.Len(), 64<<10)

@@ -74,29 +74,47 @@ func foldedIn(text string) (n int) {
 	if !isFolding(text) {
 		return 0
 	}
-	for i := range len(text) {
-		if text[i] != '-' {
-			continue
-		}
-		last, _ := utf8.DecodeRuneInString(text[i+1:])
-		if digits, ok := strings.CutPrefix(text[i+1:], `\x{`); ok {
-			digits, _, _ = strings.Cut(digits, "}")
-			if code, err := strconv.ParseUint(digits, 16, 32); err == nil {
-				last = rune(min(code, unicode.MaxRune))
-			} else {
-				last = unicode.MaxRune // the parser refuses it
+	isQuoting := strings.Contains(text, `\Q`) // where a class begins isn't known then
+	inClass := false
+	for i := 0; i < len(text); i++ {
+		switch rest := text[i:]; {
+		case rest[0] == '\\':
+			i++
+		case rest[0] == '[' && !inClass:
+			inClass = true
+			i += len(rest) - len(strings.TrimPrefix(strings.TrimPrefix(rest[1:], "^"), "]")) - 1 // a first ] is a character of the class
+		case strings.HasPrefix(rest, "[:"): // such as [:alpha:], whose ] ends no class
+			if name, _, ok := strings.Cut(rest[2:], ":]"); ok {
+				i += len("[:" + name + ":")
 			}
+		case rest[0] == ']':
+			inClass = false
+		case rest[0] == '-' && (inClass || isQuoting):
+			n += foldedBetween(text[:i], rest[1:])
 		}
-		if last < utf8.RuneSelf {
-			continue
-		}
-		first, _ := utf8.DecodeLastRuneInString(text[:i])
-		if first < utf8.RuneSelf { // it may be the end of an escape
-			first = 0
-		}
-		n += max(0, int(last-first))
 	}
 	return n
+}
+
+// foldedBetween returns how many code points a range has at most, given the text before and after its dash.
+func foldedBetween(before, after string) int {
+	last, _ := utf8.DecodeRuneInString(after)
+	if digits, ok := strings.CutPrefix(after, `\x{`); ok {
+		digits, _, _ = strings.Cut(digits, "}")
+		if code, err := strconv.ParseUint(digits, 16, 32); err == nil {
+			last = rune(min(code, unicode.MaxRune))
+		} else {
+			last = unicode.MaxRune // the parser refuses it
+		}
+	}
+	if last < utf8.RuneSelf {
+		return 0
+	}
+	first, _ := utf8.DecodeLastRuneInString(before)
+	if first < utf8.RuneSelf { // it may be the end of an escape
+		first = 0
+	}
+	return max(0, int(last-first))
 }
 
 // isFolding reports whether a part of an expression may be case-insensitive: whether it sets the flag i.

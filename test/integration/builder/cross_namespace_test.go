@@ -329,7 +329,7 @@ func TestWhatOthersLabelIsNeitherTakenNorDeleted(t *testing.T) {
 		assert.Empty(t, sent, "it isn't pruned")
 		_, _, err = a.want(prunesNothing, a.configMap("c", "k", "1"), a.configMap("victim", "k", "1"))
 		require.ErrorIs(t, err, builder.ErrNotOwned)
-		assert.ErrorContains(t, err, "field manager kubectl-label")
+		assert.ErrorContains(t, err, `field manager "kubectl-label"`)
 		require.NoError(t, a.live.Delete(a.ctx, a.owner))
 		a.eventually(func() bool {
 			if !a.read() {

@@ -155,7 +155,7 @@ func (p *place) tenantSeesHisJobs() {
 	})
 	assert.Contains(p.T, out, "FluxSetup/"+p.Namespace+"  may not be read  2 waiting\n")
 	assert.Regexp(p.T, `\n  1 +`+p.Namespace+`/two +[\dms]+ +WaitingForQuota: `, out)
-	assert.Contains(p.T, errs, `cannot list resource "fluxsetups" in API group "api.practice.com" at the cluster scope`)
+	assert.Contains(p.T, errs, `cannot get resource "fluxsetups" in API group "api.practice.com" at the cluster scope`)
 	assert.Contains(p.T, errs, `cannot list resource "fluxjobs" in API group "api.practice.com" at the cluster scope`)
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,12 +36,13 @@ import (
 // can't be discovered while it is unavailable.
 type widgets struct {
 	discovery.DiscoveryInterface
-	unavailable, isStale bool // isStale until it is asked again
+	unavailable atomic.Bool
+	isStale     bool // until it is asked again
 }
 
 func (w *widgets) Fresh() bool { return true }
 
-func (w *widgets) Invalidate() { w.isStale = w.unavailable }
+func (w *widgets) Invalidate() { w.isStale = w.unavailable.Load() }
 
 func (w *widgets) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
 	listed := func(kind string) []metav1.APIResource {
@@ -153,9 +155,10 @@ func TestAGroupThatCanNotBeDiscoveredIsNamed(t *testing.T) {
 			cancel(assert.AnError)
 			return nil
 		})
-		kinds := &widgets{unavailable: true, isStale: true}
+		kinds := &widgets{isStale: true}
+		kinds.unavailable.Store(true)
 		s.cluster.Discovery, s.part = kinds, "none"
-		time.AfterFunc(listAgain+time.Second, func() { kinds.unavailable = false })
+		time.AfterFunc(listAgain+time.Second, func() { kinds.unavailable.Store(false) })
 		require.ErrorIs(t, s.followAll(ctx, &printer{}), assert.AnError)
 		assert.Equal(t, "discover the kinds of other.com/v1: stale GroupVersion discovery; logs of pods below such objects may be missing\n",
 			errs.String())

@@ -33,10 +33,18 @@ func boundedMatches() cel.EnvOption {
 		cel.SingletonBinaryBinding(matches, traits.MatcherType))
 }
 
+// maxSteps bounds one match, in characters times instructions: nothing interrupts it. It takes some 0.1 s then.
+const maxSteps = 2_000_000
+
 func matches(text, expression ref.Val) ref.Val {
 	if s, ok := expression.(types.String); ok {
-		if size, _ := pattern.Size(string(s)); size > pattern.MaxSize {
+		size, _ := pattern.Size(string(s))
+		if size > pattern.MaxSize {
 			return types.WrapErr(tooLarge(size))
+		}
+		if text, ok := text.(types.String); ok && size*len(text) > maxSteps {
+			return types.WrapErr(fmt.Errorf("a text of %d characters and a regular expression of %d instructions are too large together: "+
+				"their product may be %d", utf8.RuneCountInString(string(text)), size, maxSteps))
 		}
 	}
 	return text.(traits.Matcher).Match(expression)
@@ -77,12 +85,12 @@ func literal(e ast.Expr) (string, bool) {
 // costOfInstruction is the cost of the compilation of an instruction, or of parsing as long.
 const costOfInstruction = 4
 
-// costOfExcess returns the cost of the match of a text of a length with a regular expression that is larger than its text. Others cost
-// what CEL says.
+// costOfExcess returns the cost of the match of a text of a length with a regular expression that is more than twice as large as its text.
+// Others, which repeat little, cost what CEL says.
 func costOfExcess(length checker.SizeEstimate, expression string) (checker.CostEstimate, bool) {
 	size, _ := pattern.Size(expression)
 	excess := size - utf8.RuneCountInString(expression)
-	if excess <= 0 {
+	if excess <= utf8.RuneCountInString(expression) {
 		return checker.CostEstimate{}, false
 	}
 	steps := uint64(math.Ceil(float64(size) * common.RegexStringLengthCostFactor))
@@ -91,7 +99,7 @@ func costOfExcess(length checker.SizeEstimate, expression string) (checker.CostE
 		Multiply(checker.CostEstimate{Min: steps, Max: steps}).Add(checker.CostEstimate{Min: compilation, Max: compilation}), true
 }
 
-// EstimateCallCost leaves the cost of functions to CEL, but for regular expressions that are larger than their text.
+// EstimateCallCost leaves the cost of functions to CEL, but for regular expressions that are much larger than their text.
 func (s sizes) EstimateCallCost(function, _ string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
 	if function != overloads.Matches {
 		return nil
@@ -120,7 +128,7 @@ func (s sizes) EstimateCallCost(function, _ string, target *checker.AstNode, arg
 // actual is the cost of calls at an evaluation, for CEL.
 type actual struct{}
 
-// CallCost leaves the cost of functions to CEL, but for regular expressions that are larger than their text.
+// CallCost leaves the cost of functions to CEL, but for regular expressions that are much larger than their text.
 func (actual) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	if function != overloads.Matches || len(args) != 2 {
 		return nil
