@@ -198,7 +198,8 @@ func isRefusal(err error) bool { return errors.Is(err, builder.ErrNotOwned) }
 func TestWrongPlansWithoutACluster(t *testing.T) {
 	needsServer := []string{ // of the scheme, or of how a child is rendered
 		"a cluster-scoped child", "Ignore of a path that isn't", "Ignore of an unknown field", "HashFrom of nil", "Prune of nil",
-		"Delete of nil", "Delete of what isn't observed", "Delete of another's", "an Edit of nil", "an Edit to nil", "an Edit of what isn't there", "Replicas of nil",
+		"Delete of nil", "Delete of what isn't observed", "Delete of another's", "an Edit of nil", "an Edit to nil",
+		"an Edit of what isn't there", "Replicas of nil",
 		"Replicas of another's", "Replicas beside After",
 	}
 	for name, c := range wrongPlans() {

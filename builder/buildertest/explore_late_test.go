@@ -60,7 +60,8 @@ func readsPods(ctx context.Context, c *buildertest.Client) error {
 // readsPodsAndFails has a bug of its own.
 func readsPodsAndFails(ctx context.Context, c *buildertest.Client) error {
 	owner := configMap("owner")
-	if err := errors.Join(readsPods(ctx, c), c.Get(ctx, client.ObjectKeyFromObject(owner), owner)); err != nil || owner.Data["state"] == "bad" {
+	err := errors.Join(readsPods(ctx, c), c.Get(ctx, client.ObjectKeyFromObject(owner), owner))
+	if err != nil || owner.Data["state"] == "bad" {
 		return err
 	}
 	owner.Data["state"] = "bad"

@@ -11,7 +11,8 @@ import (
 )
 
 // Renamed is an operator whose earlier versions called the Deployment as the app. It keeps the old one until the new one is ready, and
-// then prunes it. Both have the app's labels, which its Service selects, and a label of their own, so that neither takes the other's pods.
+// then prunes it. Both have the app's labels, which its Service selects. The new one also selects a label of its own, so
+// that it counts no pods of the old one.
 func Renamed(mgr manager.Manager) *builder.Operator[*v1.WebApp] {
 	return builder.NewOperator[*v1.WebApp](mgr, "renamed").Owns(&appsv1.Deployment{}).Plan(planRenamed)
 }

@@ -198,7 +198,8 @@ func TestADeploymentSaysThatAQuotaRefusesAPod(t *testing.T) {
 	assert.Empty(t, failure())
 	rollOut(t, w, d, "v2")
 	first := failure()
-	assert.Regexp(t, `^True FailedCreate pods "demo-\w+-1" is forbidden: exceeded quota: one-pod, requested: pods=1, used: pods=1, limited: pods=1$`, first)
+	assert.Regexp(t, `^True FailedCreate pods "demo-\w+-1" is forbidden: exceeded quota: one-pod, `+
+		`requested: pods=1, used: pods=1, limited: pods=1$`, first)
 	edit(t, w, quota, func(o *corev1.ResourceQuota) { o.Spec.Hard[corev1.ResourcePods] = resource.MustParse("0") })
 	require.NoError(t, w.Settle(t.Context()))
 	assert.Equal(t, first, failure(), "the message is that of the first refusal")

@@ -32,8 +32,8 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 )
 
-// widgets is the discovery of a cluster in which an operator that Armature doesn't know may create Parts, and those pods. The group other.com
-// can't be discovered while it is unavailable.
+// widgets is the discovery of a cluster in which an operator that Armature doesn't know may create Parts, and those pods. The group
+// other.com can't be discovered while it is unavailable.
 type widgets struct {
 	discovery.DiscoveryInterface
 	unavailable atomic.Bool

@@ -85,7 +85,8 @@ func TestABodyIsBounded(t *testing.T) {
 	}
 }
 
-// A user has a part of the submissions only, whatever the number of his tokens and ServiceAccounts. A viewer whose user isn't known counts as one.
+// A user has a part of the submissions only, whatever the number of his tokens and ServiceAccounts. A viewer whose user isn't known counts
+// as one.
 func TestSubmissionsAreLimited(t *testing.T) {
 	var ends []func()
 	begin := func(v *Viewer) error {
