@@ -3,7 +3,6 @@ package memory
 import (
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -25,11 +24,6 @@ type ExternalState struct {
 	State   any
 	version string
 	at      time.Time
-}
-
-func newExternal() *External {
-	of, _ := lru.New[types.UID, *ExternalState](maxExternal) // fails only for a size below 1
-	return &External{of}
 }
 
 // Of returns the state that was kept for an owner. It returns nil if there is none, if the owner has changed since, or if the state is

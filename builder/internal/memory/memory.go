@@ -60,8 +60,8 @@ const (
 // New returns an empty Memory.
 func New() *Memory {
 	return &Memory{
-		UpToDate:    newVersions(maxVersions),
-		Marked:      newVersions(maxVersions),
+		UpToDate:    &Versions{newRecent[types.UID, Version](maxVersions)},
+		Marked:      &Versions{newRecent[types.UID, Version](maxVersions)},
 		Settled:     &Settled{NewRecent[types.UID, settledAs]()},
 		Immutable:   NewRecent[types.UID, Immutable](),
 		Written:     &OwnWrites{byOwner: NewRecent[types.UID, map[kinds.Kind][]store.Key]()},
@@ -73,7 +73,7 @@ func New() *Memory {
 		Stuck:       stuck.NewWatch(maxRemembered),
 		Refused:     &Refused{answers: NewRecent[refusedKey, *invalidAnswer](), last: NewRecent[store.Key, time.Time]()},
 		Steady:      &Steady{of: NewRecent[types.UID, generations]()},
-		External:    newExternal(),
+		External:    &External{newRecent[types.UID, *ExternalState](maxExternal)},
 		Conflicts:   NewRecent[types.UID, int](),
 		Failures:    Failures{reported: NewRecent[Call, string]()},
 	}
@@ -83,8 +83,10 @@ func New() *Memory {
 type Recent[K comparable, V any] = lru.Cache[K, V]
 
 // NewRecent returns an empty map with the size of each part of a Memory.
-func NewRecent[K comparable, V any]() *Recent[K, V] {
-	c, _ := lru.New[K, V](maxRemembered) // fails only for a size below 1
+func NewRecent[K comparable, V any]() *Recent[K, V] { return newRecent[K, V](maxRemembered) }
+
+func newRecent[K comparable, V any](size int) *Recent[K, V] {
+	c, _ := lru.New[K, V](size) // fails only for a size below 1
 	return c
 }
 
