@@ -61,15 +61,8 @@ func indexOf(name string) (prefix string, index int, ok bool) {
 // ServiceName returns the name of the headless Service that all pods of a job are reached through.
 func ServiceName(job string) string { return job }
 
-// Selector returns what finds the pods of a job of this kind.
-func (k Kind[T]) Selector(job string) labels.Set { return selectorOf(k.Name, job) }
-
-func selectorOf(operator, job string) labels.Set {
-	return labels.Set{LabelOperator: operator, LabelJob: job}
-}
-
 // selector finds the job's pods.
-func (p *pass) selector() labels.Set { return selectorOf(p.operator, p.name) }
+func (p *pass) selector() labels.Set { return labels.Set{LabelOperator: p.operator, LabelJob: p.name} }
 
 // selectorOfType finds the pods of one type.
 func (p *pass) selectorOfType(g *group) labels.Set {
