@@ -175,7 +175,7 @@ func statusDiff(before, after client.Object) ([]FieldDiff, error) {
 	changes, err := status.Diff(before, after)
 	var fields []FieldDiff
 	for _, c := range changes {
-		fields = append(fields, FieldDiff{Path: c.Path, Old: c.Old, New: c.New})
+		fields = append(fields, FieldDiff(c))
 	}
 	return fields, err
 }

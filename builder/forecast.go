@@ -8,6 +8,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/batch"
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/text"
@@ -69,9 +70,9 @@ func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error)
 	}
 	var all []string
 	for _, c := range res.Changes {
-		fields := make([]disruption.Field, len(c.Fields))
+		fields := make([]delta.Change, len(c.Fields))
 		for i, f := range c.Fields {
-			fields[i] = disruption.Field{Path: f.Path, Old: f.Old, New: f.New}
+			fields[i] = delta.Change(f)
 		}
 		if what := disruption.Of(c.Key.Group, c.Reason, fields); what != "" && !c.Drift {
 			all = append(all, c.Key.String()+" "+what)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/internal/delta"
 	disrupt "github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/errorlist"
@@ -182,9 +183,9 @@ func ownerOf(kind schema.GroupKind, key types.NamespacedName, res builder.Result
 
 // disruption says what a change disrupts.
 func disruption(c builder.Change) string {
-	fields := make([]disrupt.Field, len(c.Fields))
+	fields := make([]delta.Change, len(c.Fields))
 	for i, f := range c.Fields {
-		fields[i] = disrupt.Field{Path: f.Path, Old: f.Old, New: f.New}
+		fields[i] = delta.Change(f)
 	}
 	return disrupt.Of(c.Key.Group, c.Reason, fields)
 }

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,17 +14,9 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Field is a field that a write would change.
-type Field struct {
-	Path     string
-	Old, New any
-	// ByServer is true if New isn't what the apply asked for: the API server's admission or defaults set it, or it writes it in another way.
-	ByServer bool
-}
-
 // Diff returns the fields that a dry-run write changes. The values in a Secret are masked. Of a new object these are the desired fields,
 // and the labels and annotations that admission adds; the many defaults of other fields aren't listed.
-func (w *Write) Diff() ([]Field, error) {
+func (w *Write) Diff() ([]delta.Change, error) {
 	fields, err := w.fields()
 	if isSecret(w.Desired.Key) {
 		for i := range fields {
@@ -33,10 +26,10 @@ func (w *Write) Diff() ([]Field, error) {
 	return fields, err
 }
 
-func (w *Write) fields() ([]Field, error) {
+func (w *Write) fields() ([]delta.Change, error) {
 	desired := shown(w.Desired.fields)
 	if w.Operation != events.ReasonCreated && w.Operation != events.ReasonUpdated { // then nothing is stored yet
-		return fieldsOf(delta.Between(nil, desired), nil), nil
+		return withServers(delta.Between(nil, desired), nil), nil
 	}
 	stored, err := payload.Stored(w.Stored)
 	if err != nil {
@@ -48,28 +41,23 @@ func (w *Write) fields() ([]Field, error) {
 		byServer[c.Path] = c.New
 	}
 	if w.Operation == events.ReasonCreated {
-		return fieldsOf(delta.Between(nil, withMetadata(desired, after)), byServer), nil
+		return withServers(delta.Between(nil, withMetadata(desired, after)), byServer), nil
 	}
 	observed, err := payload.Stored(w.Observed)
 	if err != nil {
 		return nil, err
 	}
-	return fieldsOf(delta.Between(shown(observed), after), byServer), nil
+	return withServers(delta.Between(shown(observed), after), byServer), nil
 }
 
-// fieldsOf returns changes with the values that the API server has set, by path; without those that it drops.
-func fieldsOf(changes []delta.Change, byServer map[string]any) []Field {
-	fields := make([]Field, 0, len(changes))
-	for _, c := range changes {
-		f := Field{Path: c.Path, Old: c.Old, New: c.New}
-		if value, ok := byServer[c.Path]; ok {
-			f.New, f.ByServer = value, true
-		}
-		if f.Old != nil || f.New != nil {
-			fields = append(fields, f)
+// withServers returns changes with the values that the API server has set, by path; without those that it drops.
+func withServers(changes []delta.Change, byServer map[string]any) []delta.Change {
+	for i := range changes {
+		if value, ok := byServer[changes[i].Path]; ok {
+			changes[i].New, changes[i].ByServer = value, true
 		}
 	}
-	return fields
+	return slices.DeleteFunc(changes, func(c delta.Change) bool { return c.Old == nil && c.New == nil })
 }
 
 // withMetadata returns the desired fields with the labels and annotations of the stored object.
@@ -115,7 +103,7 @@ func holdsSecret(path string) bool {
 }
 
 // hidden returns a field of a Secret with masked values.
-func hidden(f Field) Field {
+func hidden(f delta.Change) delta.Change {
 	switch {
 	case !holdsSecret(f.Path):
 	case f.Old != nil && f.New != nil:

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/events"
 )
 
@@ -26,7 +27,7 @@ func TestDiffOfANewObject(t *testing.T) {
 	}
 	got, err := w.Diff()
 	require.NoError(t, err)
-	assert.Equal(t, []Field{
+	assert.Equal(t, []delta.Change{
 		{Path: "metadata.labels.a", New: "1"}, {Path: "metadata.labels.b", New: "2", ByServer: true},
 		{Path: "spec.containers[name=web].image", New: "web:1"}, {Path: "spec.containers[name=web].name", New: "web"},
 		{Path: "spec.containers[name=web].stdin", New: false},
@@ -38,7 +39,7 @@ func TestDiffOfANewObject(t *testing.T) {
 	w.Stored = &unstructured.Unstructured{Object: pod(m{"a": "1"}, containers...)}
 	got, err = w.Diff()
 	require.NoError(t, err)
-	assert.Equal(t, []Field{
+	assert.Equal(t, []delta.Change{
 		{Path: "metadata.labels.a", New: "1"},
 		{Path: "spec.containers[name=web].image", New: "mirror/web:1", ByServer: true}, {Path: "spec.containers[name=web].name", New: "web"},
 	}, got)
@@ -52,8 +53,9 @@ func TestSecretsAreHidden(t *testing.T) {
 	} {
 		assert.Equal(t, hides, holdsSecret(path), path)
 	}
-	assert.Equal(t, Field{Path: "data.p", New: "***"}, hidden(Field{Path: "data.p", New: "x"}))
-	assert.Equal(t, Field{Path: "data.p", Old: "***"}, hidden(Field{Path: "data.p", Old: "x"}))
-	assert.Equal(t, Field{Path: "data.p", Old: "*** (before)", New: "*** (after)"}, hidden(Field{Path: "data.p", Old: "x", New: "y"}))
-	assert.Equal(t, Field{Path: "type", New: "Opaque"}, hidden(Field{Path: "type", New: "Opaque"}))
+	assert.Equal(t, delta.Change{Path: "data.p", New: "***"}, hidden(delta.Change{Path: "data.p", New: "x"}))
+	assert.Equal(t, delta.Change{Path: "data.p", Old: "***"}, hidden(delta.Change{Path: "data.p", Old: "x"}))
+	assert.Equal(t, delta.Change{Path: "data.p", Old: "*** (before)", New: "*** (after)"},
+		hidden(delta.Change{Path: "data.p", Old: "x", New: "y"}))
+	assert.Equal(t, delta.Change{Path: "type", New: "Opaque"}, hidden(delta.Change{Path: "type", New: "Opaque"}))
 }

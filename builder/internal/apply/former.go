@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/former"
@@ -146,7 +147,7 @@ func digestWithout(fields map[string]any) (string, error) {
 
 // changedFields returns the fields of a spec that can make a change disruptive, if the apply may change them. kept are the observed
 // fields that the builder manages: the apply removes those that are no longer desired.
-func changedFields(d *Desired, observed client.Object, kept map[string]any) (changed []disruption.Field, err error) {
+func changedFields(d *Desired, observed client.Object, kept map[string]any) (changed []delta.Change, err error) {
 	stored, err := payload.Stored(observed)
 	if err != nil {
 		return nil, err
@@ -158,7 +159,7 @@ func changedFields(d *Desired, observed client.Object, kept map[string]any) (cha
 	for _, name := range []string{"replicas", "template"} {
 		was, desired := at(stored, name), at(d.fields, name)
 		if !subset.Untyped(desired, was) || !subset.Untyped(at(kept, name), desired) {
-			changed = append(changed, disruption.Field{Path: "spec." + name, Old: was, New: desired})
+			changed = append(changed, delta.Change{Path: "spec." + name, Old: was, New: desired})
 		}
 	}
 	return changed, nil

@@ -14,6 +14,9 @@ type Change struct {
 	Path string
 	// Old and New are the field's values as decoded from JSON; nil if the field isn't set.
 	Old, New any
+	// ByServer is true if New isn't what an apply asked for: the API server's admission or defaults set it, or it writes it in another
+	// way. Only package apply sets it.
+	ByServer bool
 }
 
 // Between returns the differences between two objects, ordered by path. It lists a value that only one object has down to its leaves.

@@ -5,14 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/events"
 )
-
-// Field is a field that a change would change, with its values as decoded from JSON; nil if the field isn't set.
-type Field struct {
-	Path     string
-	Old, New any
-}
 
 // What [Of] says of a changed pod template, at its end, and of fewer replicas, at its beginning.
 const (
@@ -23,7 +18,7 @@ const (
 // Of says what a change of an object of an API group disrupts, such as "restarts pods"; empty for nothing. The operation is a reason of
 // package events. A change is disruptive if it deletes or recreates the object, changes the pod template of a workload of the group
 // apps, or lowers a number of replicas.
-func Of(group, operation string, fields []Field) string {
+func Of(group, operation string, fields []delta.Change) string {
 	switch operation {
 	case events.ReasonDeleted:
 		return "deleted"
@@ -39,7 +34,7 @@ func Of(group, operation string, fields []Field) string {
 			all = append(all, ScaledDown+" from "+value(f.Old)+" to "+value(f.New))
 		}
 	}
-	if group == "apps" && slices.ContainsFunc(fields, func(f Field) bool { return IsOfPodTemplate(f.Path) }) {
+	if group == "apps" && slices.ContainsFunc(fields, func(f delta.Change) bool { return IsOfPodTemplate(f.Path) }) {
 		all = append(all, RestartsPods)
 	}
 	return strings.Join(all, ", ")
