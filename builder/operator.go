@@ -17,7 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/internal/declared"
 	"github.com/armature-dev/armature/builder/internal/fairshare"
@@ -203,6 +205,19 @@ func (o *Operator[T]) add() error {
 		with.AddOperator(o.name, newOwner[T](), o.Diff)
 	}
 	return err
+}
+
+// untilStop returns a reconciler whose passes don't fail because the manager stops. controller-runtime logs and counts each error, and
+// nothing has failed: the next process has another pass over the owner.
+func untilStop(r reconcile.Reconciler) reconcile.Reconciler {
+	return reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+		res, err := r.Reconcile(ctx, req)
+		if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+			log.FromContext(ctx).V(1).Info("stopped", "err", err.Error())
+			return reconcile.Result{}, nil
+		}
+		return res, err
+	})
 }
 
 // previews is a manager that asks operators what they would do, and runs none.
