@@ -133,11 +133,12 @@ func (r *reconciler[T]) diffOwner(ctx context.Context, dry *Engine, owner T, pla
 // isn't part of it.
 func (r *reconciler[T]) diffPaused(ctx context.Context, dry *Engine, owner T) (Result, error) {
 	res := Result{paused: true}
-	if _, ok := any(owner).(Conditioned); !ok {
+	conditioned, ok := any(owner).(Conditioned)
+	if !ok {
 		return res, nil
 	}
 	if to := owner.GetAnnotations()[wellknown.AnnotationUndo]; to != "" {
-		if res.undone = finishedUndo(owner, to); res.undone == nil {
+		if res.undone = former.FinishedUndo(*conditioned.Conditions(), to); res.undone == nil {
 			return res, nil
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/builder/internal/plancheck"
 	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/sources"
@@ -185,7 +186,7 @@ func (r Result) overrideConditions(conditions *[]metav1.Condition, owner client.
 		status.RemoveReport(conditions)
 	}
 	r.overrideContested(conditions, was, generation, err, now)
-	r.keepRolledOut(conditions, was, generation, now)
+	phases.KeepRolledOut(conditions, was, r.completedRevision(), generation, now)
 	meta.RemoveStatusCondition(conditions, events.ConditionPaused)
 	meta.RemoveStatusCondition(conditions, events.ConditionUndone)
 	if owner.GetDeletionTimestamp() != nil && len(r.pending(events.ReasonEffectPending, events.ReasonEffectFailed)) > 0 {
@@ -196,17 +197,17 @@ func (r Result) overrideConditions(conditions *[]metav1.Condition, owner client.
 // setConditions sets the standard conditions from the result of a pass and its error, as [Engine.ReportStatus] documents them.
 func (r Result) setConditions(conditions *[]metav1.Condition, generation int64, err error, now time.Time) {
 	if isConflict(err) { // the pass is tried again; what it has completed stays so
-		r.setRolledOut(conditions, generation, now)
+		phases.SetRolledOut(conditions, r.completedRevision(), generation, now)
 		return
 	}
 	r.setPaused(conditions, generation, now)
-	r.setUndone(conditions, generation, now)
+	former.SetUndone(conditions, r.undone, generation, now)
 	if r.paused {
 		return
 	}
 	r.outcome(err).Set(conditions, generation, now)
 	r.setContested(conditions, generation, now)
-	r.setRolledOut(conditions, generation, now)
+	phases.SetRolledOut(conditions, r.completedRevision(), generation, now)
 }
 
 // outcome returns the end of a pass in one sentence. If there are several causes, it reports the most urgent one.

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
 	"github.com/armature-dev/armature/builder/internal/apply"
 	"github.com/armature-dev/armature/builder/internal/failure"
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/internal/turns"
@@ -76,12 +76,12 @@ type Result struct {
 	// deletion or is contested, or while a roll-out has a deadline. Return it in a reconcile.Result.
 	RequeueAfter time.Duration
 
-	paused       bool          // the owner is paused, and the pass did nothing
-	undone       *undone       // of a paused owner that returns to its former state; nil: it doesn't
-	turn         *turns.Turn   // in the roll-out of a new build; nil: none
-	planWaitsFor []string      // Plan.WaitingFor
-	kept         []Change      // children found to be immutable in this pass
-	begun, ended []ChildStatus // contests to report as begun and as ended
+	paused       bool           // the owner is paused, and the pass did nothing
+	undone       *former.Undone // of a paused owner that returns to its former state; nil: it doesn't
+	turn         *turns.Turn    // in the roll-out of a new build; nil: none
+	planWaitsFor []string       // Plan.WaitingFor
+	kept         []Change       // children found to be immutable in this pass
+	begun, ended []ChildStatus  // contests to report as begun and as ended
 }
 
 // ChildStatus is the state of a child that isn't up to date and ready.
@@ -153,6 +153,14 @@ func (r Result) rolloutFailure() *ChildStatus {
 		}
 	}
 	return nil
+}
+
+// completedRevision returns the completed revision; empty if the pass failed before it knew it.
+func (r Result) completedRevision() string {
+	if r.Rollout == nil {
+		return ""
+	}
+	return r.Rollout.From
 }
 
 // advice returns what someone must do before a rollback can complete. Default: empty, nothing.
@@ -323,22 +331,6 @@ func publicLeaf(err error) error {
 }
 
 // summarize returns the errors of a pass as one sentence of limited length.
-func summarize(err error) string { return text.List("", kinds.OnePerKind(errorlist.Of(err)), inOrder) }
-
-// inOrder returns the text of an error with its fields in order. The API server lists wrong labels in the order of a map, another each
-// time: as another text it would change the conditions, and be an event, in every pass.
-func inOrder(err error) string {
-	status := (*apierrors.StatusError)(nil)
-	if !errors.As(err, &status) || status.ErrStatus.Details == nil {
-		return err.Error()
-	}
-	var fields []string
-	for _, cause := range status.ErrStatus.Details.Causes {
-		if field := cause.Field + ": " + cause.Message; !slices.Contains(fields, field) { // the text has each once
-			fields = append(fields, field)
-		}
-	}
-	unordered := strings.Join(fields, ", ")
-	slices.Sort(fields)
-	return strings.Replace(err.Error(), unordered, strings.Join(fields, ", "), 1)
+func summarize(err error) string {
+	return text.List("", kinds.OnePerKind(errorlist.Of(err)), apistatus.InOrder)
 }

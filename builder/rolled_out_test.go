@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/builder/rollout"
 )
 
@@ -20,7 +21,7 @@ func TestTheCompletedRevisionIsOnRecord(t *testing.T) {
 	for _, report := range []bool{true, false} {
 		after, err := statusAfter(bare, Plan[*v1alpha1.JobFlow]{Report: report}, res, nil, now)
 		require.NoError(t, err)
-		require.Equal(t, "web-1", rolledOutIn(after.Status.Conditions))
+		require.Equal(t, "web-1", phases.RolledOutIn(after.Status.Conditions))
 		assert.Empty(t, bare.Status)
 
 		after.Generation = 0
@@ -30,10 +31,10 @@ func TestTheCompletedRevisionIsOnRecord(t *testing.T) {
 		kept, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report, Status: bare}, Result{}, ErrNotOwned, now)
 		require.NoError(t, err)
 		if !report {
-			assert.Equal(t, "web-1", rolledOutIn(kept.Status.Conditions), "by a pass that fails before it knows")
+			assert.Equal(t, "web-1", phases.RolledOutIn(kept.Status.Conditions), "by a pass that fails before it knows")
 		}
 		next, err := statusAfter(after, Plan[*v1alpha1.JobFlow]{Report: report}, Result{Rollout: &rollout.Status{From: "web-2"}}, nil, now)
 		require.NoError(t, err)
-		assert.Equal(t, "web-2", rolledOutIn(next.Status.Conditions))
+		assert.Equal(t, "web-2", phases.RolledOutIn(next.Status.Conditions))
 	}
 }

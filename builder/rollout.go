@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,7 +17,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/revision"
-	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -376,9 +372,6 @@ func (c *phasedChildren) Delete(ctx context.Context, key store.Key, observed cli
 	return prune.Delete(ctx, c.pass.engine.client, key, observed)
 }
 
-// Anyone who can create ControllerRevisions in a namespace can fabricate one that is marked as completed, under any field manager. So
-// the builder keeps the name of the completed revision in the owner's status.
-
 // completedRevision returns the recorded name of the completed revision: that of the plan's options, otherwise that of the owner's
 // condition. It is nil if the owner has no conditions, and so no record.
 func (p *pass) completedRevision() *string {
@@ -389,37 +382,6 @@ func (p *pass) completedRevision() *string {
 	if !ok {
 		return nil
 	}
-	name := rolledOutIn(*owner.Conditions())
+	name := phases.RolledOutIn(*owner.Conditions())
 	return &name
-}
-
-// rolledOutIn returns the completed revision that conditions record, empty for none.
-func rolledOutIn(conditions []metav1.Condition) string {
-	c := meta.FindStatusCondition(conditions, events.ConditionRolledOut)
-	if c == nil || c.Status != metav1.ConditionTrue {
-		return ""
-	}
-	return c.Message
-}
-
-// setRolledOut records the completed revision. A pass that failed before it knew the revision changes nothing.
-func (r Result) setRolledOut(conditions *[]metav1.Condition, generation int64, now time.Time) {
-	if r.Rollout == nil || r.Rollout.From == "" {
-		return
-	}
-	meta.SetStatusCondition(conditions,
-		status.Condition(events.ConditionRolledOut, true, events.ReasonRolloutCompleted, r.Rollout.From, generation, now))
-}
-
-// keepRolledOut records the completed revision beside the conditions that a plan sets. was are those of the observed owner.
-func (r Result) keepRolledOut(conditions *[]metav1.Condition, was []metav1.Condition, generation int64, now time.Time) {
-	set, recorded := meta.FindStatusCondition(*conditions, events.ConditionRolledOut), meta.FindStatusCondition(was, events.ConditionRolledOut)
-	isKnown := r.Rollout != nil && r.Rollout.From != ""
-	switch {
-	case set != nil && (!isKnown || set.Message == r.Rollout.From && set.Status == metav1.ConditionTrue):
-		return
-	case set == nil && recorded != nil:
-		*conditions = append(*conditions, *recorded)
-	}
-	r.setRolledOut(conditions, generation, now)
 }

@@ -99,49 +99,33 @@ func (r *reconciler[T]) recordFormer(ctx context.Context, p *operatorPass[T], ow
 	return r.next(ctx, owner, conflictDelay, p.err)
 }
 
-// undone is how far an owner has returned to its former state.
-type undone struct {
-	to     string // the name of the state
-	reason string // of package events; ReasonUndone when it is done
-	why    string // what is wrong, or what it waits for
-}
-
 // undo returns an owner's children to the state that its annotation names, once: afterwards the owner is only paused. The error is one
 // after which the caller tries again. After a crash it begins again: to restore a child again changes nothing.
-func (r *reconciler[T]) undo(ctx context.Context, owner T) (*undone, error) {
+func (r *reconciler[T]) undo(ctx context.Context, owner T) (*former.Undone, error) {
 	to := owner.GetAnnotations()[wellknown.AnnotationUndo]
 	if to == "" {
 		return nil, nil
 	}
-	if u := finishedUndo(owner, to); u != nil {
+	if u := former.FinishedUndo(*any(owner).(Conditioned).Conditions(), to); u != nil {
 		return u, nil
 	}
-	u := &undone{to: to, reason: events.ReasonUndone}
+	u := &former.Undone{To: to, Reason: events.ReasonUndone}
 	err := r.restore(ctx, owner, to)
 	if err == nil {
 		return u, nil
 	}
 	if errors.Is(err, errWaitsForDeletion) {
-		u.reason, u.why = events.ReasonWaiting, err.Error()
+		u.Reason, u.Why = events.ReasonWaiting, err.Error()
 		return u, nil
 	}
 	if isConflict(err) {
 		return nil, err
 	}
-	u.reason, u.why = events.ReasonUndoFailed, summarize(err)
+	u.Reason, u.Why = events.ReasonUndoFailed, summarize(err)
 	if IsTerminal(err) || errors.As(err, new(undoError)) {
 		return u, nil
 	}
 	return u, err
-}
-
-// finishedUndo returns the undo to a state that an earlier pass has completed, nil if there is none.
-func finishedUndo(owner client.Object, to string) *undone {
-	is := meta.FindStatusCondition(*any(owner).(Conditioned).Conditions(), events.ConditionUndone)
-	if is == nil || is.Reason != events.ReasonUndone || is.Message != to {
-		return nil
-	}
-	return &undone{to: to, reason: is.Reason}
 }
 
 var errWaitsForDeletion = errors.New("an object of a child's name is still being deleted")
@@ -251,30 +235,6 @@ func (p *pass) recordRestored(ctx context.Context, writes []*apply.Write) error 
 	return p.pruner.WriteKinds(ctx, restored, p.pruner.Inventory.CrossNamespace)
 }
 
-// setUndone sets or removes the condition Undone.
-func (r Result) setUndone(conditions *[]metav1.Condition, generation int64, now time.Time) {
-	if r.undone == nil {
-		meta.RemoveStatusCondition(conditions, events.ConditionUndone)
-		return
-	}
-	is := status.Condition(events.ConditionUndone, false, r.undone.reason, r.undone.why, generation, now)
-	if is.Reason == events.ReasonUndone {
-		is.Status, is.Message = metav1.ConditionTrue, r.undone.to
-	}
-	meta.SetStatusCondition(conditions, is)
-}
-
-// emitUndone emits an event when an owner has returned to its former state, or can't.
-func (r *reconciler[T]) emitUndone(owner client.Object, u *undone) {
-	switch u.reason {
-	case events.ReasonUndone:
-		r.engine.emit(owner, events.Normal(u.reason, "returned to the state before the last disruptive change, "+u.to+
-			"; the object is paused"))
-	case events.ReasonUndoFailed:
-		r.engine.emit(owner, events.Warning(u.reason, u.why))
-	}
-}
-
 // isPaused reports whether someone has paused an owner, by its annotations. A terminating owner isn't paused, because its deletion was
 // asked for, too, and may need the removal of a finalizer.
 func isPaused(owner client.Object) bool {
@@ -305,10 +265,12 @@ func (r *reconciler[T]) pause(ctx context.Context, owner T) (reconcile.Result, e
 		})
 	}
 	if written != nil && u != nil {
-		r.emitUndone(owner, u)
+		if ev, ok := u.Event(); ok {
+			r.engine.emit(owner, ev)
+		}
 	}
 	after := time.Duration(0)
-	if u != nil && u.reason == events.ReasonWaiting {
+	if u != nil && u.Reason == events.ReasonWaiting {
 		after = waitForDeletion
 	}
 	return r.next(ctx, owner, after, errors.Join(undoErr, err))

@@ -120,7 +120,7 @@ func TestFeaturesAreEntered(t *testing.T) {
 	features := walkFeature.FindAllStringSubmatch(sectionOf(t, "docs/concepts.md", "One pass in the code"), -1)
 	require.Greater(t, len(features), 5)
 	functions := functionsIn(t, "builder")
-	for _, room := range []string{"apply", "former", "marks", "prune", "sources"} {
+	for _, room := range []string{"apply", "former", "marks", "phases", "prune", "sources"} {
 		for name, all := range functionsIn(t, "builder/internal/"+room) {
 			functions[name] = append(functions[name], all...)
 		}

@@ -45,6 +45,24 @@ func Message(err error) string {
 	return status.Status().Message
 }
 
+// InOrder returns the text of an error with its fields in order. The API server lists wrong labels in the order of a map, another each
+// time: as another text it would change the conditions, and be an event, in every pass.
+func InOrder(err error) string {
+	status := (*apierrors.StatusError)(nil)
+	if !errors.As(err, &status) || status.ErrStatus.Details == nil {
+		return err.Error()
+	}
+	var fields []string
+	for _, cause := range status.ErrStatus.Details.Causes {
+		if field := cause.Field + ": " + cause.Message; !slices.Contains(fields, field) { // the text has each once
+			fields = append(fields, field)
+		}
+	}
+	unordered := strings.Join(fields, ", ")
+	slices.Sort(fields)
+	return strings.Replace(err.Error(), unordered, strings.Join(fields, ", "), 1)
+}
+
 // IsDenied reports whether an admission webhook or policy refused a request. They choose the status code themselves, so only their
 // texts identify them.
 func IsDenied(err error) bool {

@@ -8,6 +8,7 @@
 //
 //	run.go       Run: read the revision history, then advance; which changes of a phase are made, and which wait
 //	record.go    the records of a roll-out's start, completion and rollback in ControllerRevisions
+//	condition.go the name of the completed revision in the owner's status
 //	rollback.go  the deadline of a phase, and the rollback to the last completed revision
 //	job_run.go   the Job of a RunOnce child's value
 //	run_once.go  Jobs that run once for each value, and the record of the values that have run
