@@ -64,8 +64,7 @@ func (p *pass) rollOut(ctx context.Context, children []Child) (done bool, err er
 // rolloutHost returns the engine's part that package phases uses.
 func (p *pass) rolloutHost() phases.Host {
 	h := phases.Host{
-		Controller: p.engine.name,
-		Client:     p.engine.client, Live: p.engine.live, DryRun: p.engine.dry, Now: p.engine.now,
+		Objects: p.revisions(), DryRun: p.engine.dry, Now: p.engine.now,
 		Emit: func(ev events.Event) { p.engine.emit(p.owner, ev) },
 		Describe: func(err error) (key store.Key, summary string) {
 			err = publicError(err)
@@ -79,6 +78,13 @@ func (p *pass) rolloutHost() phases.Host {
 		h.Stuck = p.engine.memory.Stuck
 	}
 	return h
+}
+
+// revisions returns the owner's ControllerRevisions.
+func (p *pass) revisions() revision.Objects {
+	return revision.Objects{
+		Client: p.engine.client, Live: p.engine.live, Controller: p.engine.name, Owner: p.owner, OwnerKind: p.cluster.OwnerKind,
+	}
 }
 
 // addRollout adds the result of a roll-out to the result of the pass. It reports a blocker once for each child, because its message
@@ -141,9 +147,7 @@ type phasedChild struct {
 // plan adds the children to the desired objects, and returns the plan of the roll-out.
 func (c *phasedChildren) plan(children []Child) (phases.Plan, error) {
 	p := c.pass
-	plan := phases.Plan{
-		Options: p.rollout, Owner: p.owner, OwnerKind: p.cluster.OwnerKind, Children: make([]phases.Child, 0, len(children)),
-	}
+	plan := phases.Plan{Options: p.rollout, Children: make([]phases.Child, 0, len(children))}
 	plan.CompletedRevision = p.completedRevision()
 	for _, obj := range p.prunes {
 		if k, err := p.engine.kinds.Of(obj); err == nil {

@@ -84,9 +84,7 @@ func (p *pass) keep(ctx context.Context, children []former.Child) error {
 
 // formers returns the record of the owner's former states.
 func (p *pass) formers() *former.Record {
-	return &former.Record{
-		Client: p.engine.client, Live: p.engine.live, Controller: p.engine.name, Owner: p.owner, OwnerKind: p.cluster.OwnerKind,
-	}
+	return &former.Record{Objects: p.revisions()}
 }
 
 // recordFormer writes the name of the kept state to the owner's status. It runs instead of the rest of a pass.

@@ -5,29 +5,15 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
-	"github.com/armature-dev/armature/builder/internal/inventory"
+	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/internal/wellknown"
-	"github.com/armature-dev/armature/store"
 )
 
 // Record keeps the former states of one owner, each in a ControllerRevision. Its errors are each a failure.Error.
-type Record struct {
-	Client client.Writer
-	// Live reads past the cache, so that the program needs neither to list nor to watch ControllerRevisions.
-	Live client.Reader
-	// Controller is the field manager of children.
-	Controller string
-	Owner      client.Object
-	OwnerKind  schema.GroupVersionKind
-}
-
-var kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
+type Record struct{ revision.Objects }
 
 // IsRecord reports whether a ControllerRevision keeps a former state. No plan desires it, and pruning must leave it.
 func IsRecord(object *appsv1.ControllerRevision) bool {
@@ -54,52 +40,35 @@ func (r *Record) Keep(ctx context.Context, named string, quiet bool, state State
 	}
 	name, data, err := state.Render(r.identity(), r.Owner.GetName())
 	if err != nil {
-		return "", &failure.Error{Key: r.key(name), Operation: "create", Err: err}
+		return "", &failure.Error{Key: r.Key(name), Operation: "create", Err: err}
 	}
 	return name, r.create(ctx, name, data)
 }
 
 // create creates the ControllerRevision of a state, unless it exists.
 func (r *Record) create(ctx context.Context, name string, data []byte) error {
-	key := r.key(name)
-	object := &appsv1.ControllerRevision{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: key.Namespace, Name: name,
-			Labels:          map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy},
-			Annotations:     map[string]string{wellknown.AnnotationUndo: r.Controller},
-			OwnerReferences: []metav1.OwnerReference{inventory.ControllerReference(r.Owner, r.OwnerKind)},
-		},
-		Data: runtime.RawExtension{Raw: data}, Revision: r.Owner.GetGeneration(),
-	}
+	object := r.New(name, data, wellknown.AnnotationUndo, r.Controller, r.Owner.GetGeneration())
 	exists := r.Client.Create(ctx, object, client.FieldOwner(r.Controller), client.DisableReadYourWritesConsistency)
 	if exists == nil {
 		return nil
 	}
 	if !apierrors.IsAlreadyExists(exists) {
-		return &failure.Error{Key: key, Operation: "create", Err: exists, Object: object}
+		return &failure.Error{Key: r.Key(name), Operation: "create", Err: exists, Object: object}
 	}
 	_, found, err := r.read(ctx, name)
 	if err != nil || found != nil {
 		return err
 	}
-	resource := schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}
-	conflict := apierrors.NewConflict(resource, name, exists) // it was changed, and is deleted now
-	return &failure.Error{Key: key, Operation: "create", Err: conflict}
+	return r.Conflict(name, exists) // it was changed, and is deleted now
 }
 
 // Get returns the ControllerRevision of a name, nil if there is none. One that the owner doesn't own is an error.
 func (r *Record) Get(ctx context.Context, name string) (*appsv1.ControllerRevision, error) {
-	key, object := r.key(name), &appsv1.ControllerRevision{}
-	err := r.Live.Get(ctx, key.NamespacedName(), object)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, &failure.Error{Key: key, Operation: "read", Err: err}
-	case inventory.OwnershipOf(object, r.Owner, r.OwnerKind) == inventory.NotOwned:
-		return nil, failure.NotOwned("read", key, object)
+	object, err := r.Find(ctx, name)
+	if object != nil && r.IsOthers(object) {
+		return nil, failure.NotOwned("read", r.Key(name), object)
 	}
-	return object, nil
+	return object, err
 }
 
 // StateOf returns the state in a ControllerRevision. The error says what is damaged.
@@ -143,13 +112,9 @@ func (r *Record) deleteObserved(ctx context.Context, object *appsv1.ControllerRe
 	err := r.Client.Delete(ctx, object, client.DisableReadYourWritesConsistency,
 		client.Preconditions{UID: new(object.GetUID()), ResourceVersion: new(object.GetResourceVersion())})
 	if client.IgnoreNotFound(err) != nil {
-		return &failure.Error{Key: r.key(object.Name), Operation: "delete", Err: err, Object: object}
+		return &failure.Error{Key: r.Key(object.Name), Operation: "delete", Err: err, Object: object}
 	}
 	return nil
 }
 
 func (r *Record) identity() string { return Identity(r.Controller, r.Owner.GetUID()) }
-
-func (r *Record) key(name string) store.Key {
-	return store.KeyOf(kind, r.Owner.GetNamespace(), name)
-}

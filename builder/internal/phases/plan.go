@@ -18,8 +18,6 @@ import (
 type Plan struct {
 	rollout.Options
 
-	Owner     client.Object
-	OwnerKind schema.GroupVersionKind
 	// Children are the desired children, each in a phase.
 	Children []Child
 	// Hash is the hash of the children, which is in the name of their revision; see revision.Hash and Identity.
@@ -49,12 +47,8 @@ func runsOnce(c Child) bool { return c.Run != nil }
 
 // Host is the part of the engine that a pass uses.
 type Host struct {
-	// Controller is the field manager. Two controllers can work for one owner.
-	Controller string
-	// Client creates ControllerRevisions, and writes their annotations and the TTL of Jobs.
-	Client client.Writer
-	// Live reads past the cache.
-	Live client.Reader
+	// Objects has the owner and its revisions. Its client also writes the TTL of Jobs.
+	revision.Objects
 	// Stuck records the StatefulSets that wait; nil if Live can't read past the cache.
 	Stuck *stuck.Watch
 	// DryRun is true if all writes are dry runs.

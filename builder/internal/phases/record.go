@@ -10,18 +10,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/wellknown"
-	"github.com/armature-dev/armature/store"
 )
 
 // Identity identifies owner and controller in the hash of a revision, because two controllers can work for one owner.
@@ -117,7 +113,7 @@ func (p *pass) writeState(ctx context.Context, record revision.Record, newest bo
 	if err != nil {
 		return err
 	}
-	object := p.newRevision(p.name, data, wellknown.AnnotationRollout, text, number)
+	object := p.Objects.New(p.name, data, wellknown.AnnotationRollout, text, number)
 	isIntact := func(obj client.Object) bool { _, ok := revision.ReadRecord(obj, p.Controller); return ok }
 	if err := p.createRevision(ctx, object, isIntact); err != nil {
 		return err
@@ -152,7 +148,7 @@ func (p *pass) deleteStale(ctx context.Context) error {
 	retained, stale := p.history.Truncate(p.last, p.target)
 	var errs []error
 	for _, rev := range stale {
-		_, err := p.cluster.Delete(ctx, p.revisionKey(rev.Name()), rev.Object)
+		_, err := p.cluster.Delete(ctx, p.Objects.Key(rev.Name()), rev.Object)
 		errs = append(errs, err)
 	}
 	p.history = retained
@@ -169,24 +165,10 @@ func (p *pass) status(state rollout.State) *rollout.Status {
 	return s
 }
 
-// newRevision returns a ControllerRevision of the owner.
-func (p *pass) newRevision(name string, data []byte, annotation, text string, number int64) *appsv1.ControllerRevision {
-	return &appsv1.ControllerRevision{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.Owner.GetNamespace(), Name: name,
-			Labels:          map[string]string{wellknown.LabelManagedBy: wellknown.ManagedBy},
-			Annotations:     map[string]string{annotation: text},
-			OwnerReferences: []metav1.OwnerReference{inventory.ControllerReference(p.Owner, p.OwnerKind)},
-		},
-		Data:     runtime.RawExtension{Raw: data},
-		Revision: number,
-	}
-}
-
 // createRevision creates a ControllerRevision. If the owner has one of that name, that is a conflict: the cache lags behind, or its
 // filter hides an object that has lost its label, which gets it back. It first deletes one that isn't intact.
 func (p *pass) createRevision(ctx context.Context, object *appsv1.ControllerRevision, isIntact func(client.Object) bool) error {
-	key := p.revisionKey(object.Name)
+	key := p.Objects.Key(object.Name)
 	exists := p.Client.Create(ctx, object, client.FieldOwner(p.Controller))
 	if exists == nil {
 		return nil
@@ -194,12 +176,12 @@ func (p *pass) createRevision(ctx context.Context, object *appsv1.ControllerRevi
 	if !apierrors.IsAlreadyExists(exists) {
 		return &failure.Error{Key: key, Operation: "create", Err: exists}
 	}
-	found, err := p.readRevision(ctx, key)
+	found, err := p.Objects.Find(ctx, key.Name)
 	switch {
 	case err != nil:
 		return err
 	case found == nil:
-	case inventory.OwnershipOf(found, p.Owner, p.OwnerKind) == inventory.NotOwned:
+	case p.Objects.IsOthers(found):
 		return failure.NotOwned("apply", key, found)
 	case !isIntact(found):
 		if _, err := p.cluster.Delete(ctx, key, found); err != nil {
@@ -212,21 +194,7 @@ func (p *pass) createRevision(ctx context.Context, object *appsv1.ControllerRevi
 			return &failure.Error{Key: key, Operation: "apply", Err: err}
 		}
 	}
-	resource := schema.GroupResource{Group: appsv1.GroupName, Resource: "controllerrevisions"}
-	return &failure.Error{Key: key, Operation: "create", Err: apierrors.NewConflict(resource, key.Name, exists)}
-}
-
-// readRevision reads a ControllerRevision past the cache, which may lag behind; nil if there is none.
-func (p *pass) readRevision(ctx context.Context, key store.Key) (*appsv1.ControllerRevision, error) {
-	found := &appsv1.ControllerRevision{}
-	err := p.Live.Get(ctx, key.NamespacedName(), found)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, &failure.Error{Key: key, Operation: "read", Err: err}
-	}
-	return found, nil
+	return p.Objects.Conflict(key.Name, exists)
 }
 
 // patchRevision writes an annotation of a ControllerRevision, unless the object has changed since it was read. A number other than 0
@@ -246,7 +214,7 @@ func (p *pass) patchRevision(
 		return before.DeepCopyObject().(*appsv1.ControllerRevision), nil
 	}
 	if err != nil {
-		return nil, &failure.Error{Key: p.revisionKey(before.GetName()), Operation: "apply", Err: err}
+		return nil, &failure.Error{Key: p.Objects.Key(before.GetName()), Operation: "apply", Err: err}
 	}
 	return object, nil
 }
@@ -258,10 +226,6 @@ func (p *pass) patch(ctx context.Context, object client.Object, fields map[strin
 		return err
 	}
 	return p.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, body), client.FieldOwner(p.Controller))
-}
-
-func (p *pass) revisionKey(name string) store.Key {
-	return store.KeyOf(appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), p.Owner.GetNamespace(), name)
 }
 
 func (p *pass) nowToTheSecond() *metav1.Time {

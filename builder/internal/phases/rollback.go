@@ -155,7 +155,7 @@ func (p *pass) rollBack(ctx context.Context) error {
 		return err
 	}
 	if why := p.whyUnrestorable(); why != "" { // without its data the prunable objects aren't known
-		p.result.Failure = &ChildStatus{Phase: p.target.Record.Phase, Key: p.revisionKey(p.last.Name()), Message: why}
+		p.result.Failure = &ChildStatus{Phase: p.target.Record.Phase, Key: p.Objects.Key(p.last.Name()), Message: why}
 		p.result.Status.Message += "; the rollback has stopped: " + why
 		return nil
 	}

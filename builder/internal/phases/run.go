@@ -41,7 +41,7 @@ type pass struct {
 // Run makes one pass: it applies the children phase by phase, or restores those of the last completed revision. The result is valid
 // beside an error.
 func Run(ctx context.Context, plan Plan, host Host, cluster Cluster) (Result, error) {
-	p := &pass{Plan: plan, Host: host, cluster: cluster, name: revision.Name(plan.Owner.GetName(), plan.Hash)}
+	p := &pass{Plan: plan, Host: host, cluster: cluster, name: revision.Name(host.Owner.GetName(), plan.Hash)}
 	if err := p.readHistory(ctx); err != nil {
 		return p.result, err
 	}

@@ -244,7 +244,7 @@ func (p *pass) checkRuns(child string) error {
 	}
 	err := fmt.Errorf("annotation %s: %w: %w; repair its JSON, or delete the object to run all values of %q again",
 		wellknown.AnnotationRunOnce, failure.ErrDamagedRecord, record.Damage, child)
-	return &failure.Error{Key: p.revisionKey(record.Object.GetName()), Operation: "read", Err: err, Object: record.Object}
+	return &failure.Error{Key: p.Objects.Key(record.Object.GetName()), Operation: "read", Err: err, Object: record.Object}
 }
 
 // noteRuns keeps an observed record for the pass.
@@ -265,7 +265,7 @@ func (p *pass) setRuns(record *revision.Runs) {
 
 // readRuns reads a child's record past the cache, which may lag behind, because a recorded run must not be repeated.
 func (p *pass) readRuns(ctx context.Context, child string) error {
-	found, err := p.readRevision(ctx, p.revisionKey(revision.RunsName(p.Owner, child)))
+	found, err := p.Objects.Find(ctx, revision.RunsName(p.Owner, child))
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (p *pass) createRuns(ctx context.Context, child, annotation string) (client
 	if err != nil {
 		return nil, err
 	}
-	object := p.newRevision(revision.RunsName(p.Owner, child), data, wellknown.AnnotationRunOnce, annotation, 0)
+	object := p.Objects.New(revision.RunsName(p.Owner, child), data, wellknown.AnnotationRunOnce, annotation, 0)
 	err = p.createRevision(ctx, object, func(obj client.Object) bool { return revision.ReadRuns(obj) != nil })
 	if apierrors.IsConflict(err) {
 		if damaged := p.readRuns(ctx, child); damaged != nil {

@@ -71,7 +71,7 @@ func (f *fixture) snapshotOf(name string) revision.Child {
 func (f *fixture) run() (Result, error) {
 	f.written, f.events, f.comparisons = nil, nil, nil
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner", UID: "uid"}}
-	plan := Plan{Options: f.options, Owner: owner, OwnerKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Blocked: f.blocked}
+	plan := Plan{Options: f.options, Blocked: f.blocked}
 	var lines []string
 	for i, name := range phases {
 		plan.Children = append(plan.Children, Child{Index: i, Key: f.key(name), Phase: name})
@@ -80,7 +80,9 @@ func (f *fixture) run() (Result, error) {
 	}
 	plan.Hash = revision.Hash(Identity("test", owner), lines)
 	return Run(f.t.Context(), plan, Host{
-		Controller: "test", Client: f.client, Live: f.client,
+		Objects: revision.Objects{
+			Client: f.client, Live: f.client, Controller: "test", Owner: owner, OwnerKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+		},
 		Now:      func() time.Time { return f.now },
 		Emit:     func(ev events.Event) { f.events = append(f.events, ev.Reason) },
 		Describe: func(err error) (store.Key, string) { return store.Key{}, err.Error() },

@@ -1,5 +1,5 @@
 // Package revision has the state of a roll-out as values, and the functions on it. Package phases walks through the phases, and reads
-// and writes the cluster.
+// and writes the cluster. Package former keeps other records in ControllerRevisions, with Objects.
 //
 // It takes ControllerRevisions as they were read, desired children as they are sent (Child), and the time. It returns
 //
@@ -8,7 +8,8 @@
 //   - the data of a revision (Snapshot), and its hash
 //   - the record of the values for which a RunOnce child has run (Runs)
 //
-// No function makes a request, reads a clock or changes an argument.
+// Only Objects makes requests: it reads the ControllerRevisions of an owner, and makes those to create. No other function does, and none
+// reads a clock or changes an argument.
 //
 // Invariants:
 //
