@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder/internal/contest"
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 var contestedResult = Result{Pending: statusOfContests([]contest.Contest{

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
-	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/internal/text"
 	"github.com/armature-dev/armature/store"
 )
 

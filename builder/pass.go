@@ -28,10 +28,10 @@ import (
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/sources"
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/text"
 	"github.com/armature-dev/armature/store"
 )
 

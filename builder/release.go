@@ -18,11 +18,11 @@ import (
 	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/status"
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/internal/turns"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/internal/errorlist"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 const (

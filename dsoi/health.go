@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/readiness"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 const (
@@ -158,14 +159,14 @@ func lastEnd(t *corev1.ContainerStateTerminated) string {
 	if t == nil {
 		return ""
 	}
-	text := fmt.Sprintf(", last exit code %d", t.ExitCode)
+	end := fmt.Sprintf(", last exit code %d", t.ExitCode)
 	if t.Reason != "" && t.Reason != "Error" {
-		text += " (" + t.Reason + ")"
+		end += " (" + t.Reason + ")"
 	}
 	if message := strings.Join(strings.Fields(t.Message), " "); message != "" {
-		text += ": " + shorten(message, 80)
+		end += ": " + text.Shorten(message, 80)
 	}
-	return text
+	return end
 }
 
 // ailmentOfWaiting fails a pod that has not become ready for too long, whatever it waits for.

@@ -11,6 +11,7 @@ import (
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 // Reasons of events and conditions, beside those of the builder.
@@ -77,17 +78,17 @@ func invalid[C Cluster](cluster C, problems []string, view builder.View) builder
 // summary puts mistakes into one message of bounded length.
 func summary(problems []string) string {
 	const shown, longest = 5, 300
-	var text strings.Builder
+	var all strings.Builder
 	for i, p := range problems[:min(shown, len(problems))] {
 		if i > 0 {
-			text.WriteString("; ")
+			all.WriteString("; ")
 		}
-		text.WriteString(shorten(p, longest))
+		all.WriteString(text.Shorten(p, longest))
 	}
 	if more := len(problems) - shown; more > 0 {
-		fmt.Fprintf(&text, "; and %d more", more)
+		fmt.Fprintf(&all, "; and %d more", more)
 	}
-	return text.String()
+	return all.String()
 }
 
 // terminating is the plan of a cluster that is being deleted: its objects go with it, but for data that is retained.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/armature-dev/armature/api/dsoi/v1beta1"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 // resolve finds the groups that nodes name. What is wrong is noted.
@@ -271,7 +272,7 @@ func (n Node) Field(name string, into any) (found bool, err error) {
 	for _, group := range slices.Backward(n.App) {
 		if raw, ok := group.Other[name]; ok {
 			if err := json.Unmarshal(raw, into); err != nil {
-				return true, fmt.Errorf("appConfigGroup %q: %s is %s: %w", group.Name, name, shorten(string(raw), 64), err)
+				return true, fmt.Errorf("appConfigGroup %q: %s is %s: %w", group.Name, name, text.Shorten(string(raw), 64), err)
 			}
 			return true, nil
 		}
@@ -295,13 +296,4 @@ func list(names []string) string {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, ", ")
-}
-
-// shorten cuts a text to a number of bytes.
-func shorten(text string, length int) string {
-	if len(text) <= length {
-		return text
-	}
-	const mark = "…"
-	return strings.ToValidUTF8(text[:length-len(mark)], "") + mark
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	disrupt "github.com/armature-dev/armature/builder/internal/disruption"
-	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/internal/text"
 	"github.com/armature-dev/armature/store"
 )
 

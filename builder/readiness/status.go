@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 // Status is the readiness of an object. The zero value means: not yet ready.

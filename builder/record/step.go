@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 // WriteText writes what happened in each pass for people: the view, the plan, and what the builder did with it. Objects without values

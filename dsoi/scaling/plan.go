@@ -16,6 +16,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/dsoi"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 const (
@@ -98,6 +99,9 @@ func (p *planner) decide(wrong error) *v1beta1.ScalingStatus {
 	return status
 }
 
+// maxMessage bounds what is told of an entry, in bytes.
+const maxMessage = 256
+
 func (p *planner) decideEntry(e *v1beta1.NodeScaling) v1beta1.NodeScalingStatus {
 	was := p.was[e.Name]
 	is := v1beta1.NodeScalingStatus{Name: e.Name, Value: was.Value, Replicas: was.Replicas, LastScaleTime: was.LastScaleTime}
@@ -109,7 +113,7 @@ func (p *planner) decideEntry(e *v1beta1.NodeScaling) v1beta1.NodeScalingStatus 
 		}
 	}
 	if t, ok := err.(trouble); ok { //nolint:errorlint // they are never wrapped
-		is.Reason, is.Message = t.reason, shorten(t.message)
+		is.Reason, is.Message = t.reason, text.Shorten(t.message, maxMessage)
 	}
 	if is.Reason != was.Reason {
 		p.tellTrouble(is, was)

@@ -91,13 +91,4 @@ func few(texts []string) string {
 	return text
 }
 
-// shorten bounds what is told of an entry.
-func shorten(text string) string {
-	const longest, mark = 256, "…"
-	if len(text) <= longest {
-		return text
-	}
-	return strings.ToValidUTF8(text[:longest-len(mark)], "") + mark
-}
-
 func sameStatus(a, b *v1beta1.ScalingStatus) bool { return equality.Semantic.DeepEqual(a, b) }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/internal/text"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 )
 
@@ -109,10 +109,10 @@ func deadlineExceeded(c *v1alpha1.MiniCluster) failure {
 const maxDetail = 512
 
 // because adds what a container says of its end, in one line.
-func because(text string) string {
-	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
-	if text == "" {
+func because(detail string) string {
+	detail = strings.ReplaceAll(strings.TrimSpace(detail), "\n", "; ")
+	if detail == "" {
 		return ""
 	}
-	return ": " + message.Cut(text, maxDetail)
+	return ": " + text.Shorten(detail, maxDetail)
 }

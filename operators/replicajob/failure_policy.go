@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
-	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/internal/text"
 	"github.com/armature-dev/armature/operators/internal/origin"
 	"github.com/armature-dev/armature/operators/internal/outcome"
 	"github.com/armature-dev/armature/operators/internal/pattern"
@@ -157,7 +157,7 @@ func (f *failure) String() string {
 		fmt.Fprintf(&b, " (%s)", strings.Join(f.how.Reasons, ", "))
 	}
 	if len(f.how.Messages) > 0 {
-		b.WriteString(": " + message.Cut(strings.TrimSpace(f.how.Messages[0]), maxDetail))
+		b.WriteString(": " + text.Shorten(strings.TrimSpace(f.how.Messages[0]), maxDetail))
 	}
 	return b.String()
 }

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder/internal/paths"
-	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 // leastSizeLimit is the smallest limit that concerns an object's size, and not the length of a name or label.

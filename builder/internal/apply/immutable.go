@@ -16,8 +16,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/immutable"
 	"github.com/armature-dev/armature/builder/internal/paths"
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 // meetInvalid handles a change that the API server refuses as invalid after all other attempts. The change is one of an immutable

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/armature-dev/armature/builder/internal/paths"
-	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 // shown is the number of fields and of managers that a message names.

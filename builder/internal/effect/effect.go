@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/internal/text"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 

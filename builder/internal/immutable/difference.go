@@ -10,7 +10,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/merge"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/subset"
-	"github.com/armature-dev/armature/builder/internal/text"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 // Difference is a field in which an object differs from the desired one.

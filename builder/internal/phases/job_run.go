@@ -12,8 +12,8 @@ import (
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/revision"
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/readiness"
+	"github.com/armature-dev/armature/internal/text"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )

@@ -11,9 +11,9 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/revision"
 	"github.com/armature-dev/armature/builder/internal/stuck"
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/rollout"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/text"
 	"github.com/armature-dev/armature/store"
 )
 

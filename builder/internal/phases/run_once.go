@@ -15,9 +15,9 @@ import (
 
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/revision"
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/builder/readiness"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/text"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )

@@ -6,8 +6,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/armature-dev/armature/builder/internal/text"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 // Turn is an owner's part in a roll-out during one pass. Nil: it has none.

@@ -3,8 +3,9 @@ package message
 import "unicode/utf8"
 
 // CutJSON cuts a text to a size in bytes of JSON, at a character's border, and shows that it was cut. A status of bounded size needs
-// this instead of [Cut], because JSON takes up to six bytes for one of the text.
+// this instead of text.Shorten, because JSON takes up to six bytes for one of the text.
 func CutJSON(text string, size int) string {
+	const mark = "…"
 	if len(text) <= size/6 {
 		return text
 	}

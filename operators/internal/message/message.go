@@ -3,7 +3,8 @@ package message
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/armature-dev/armature/internal/text"
 )
 
 const (
@@ -11,8 +12,6 @@ const (
 	MaxListed = 10
 	// MaxLength bounds a message in a status, in bytes.
 	MaxLength = 2048
-	// mark shows where a text was cut.
-	mark = "…"
 )
 
 // List joins the first few sentences by semicolons, and counts the rest.
@@ -37,19 +36,7 @@ func join[T any](things []T, describe func(T) string, separator string) string {
 }
 
 // Shorten cuts a message that is longer than MaxLength, at a character's border, and shows that it was cut.
-func Shorten(text string) string { return Cut(text, MaxLength) }
-
-// Cut cuts a text to a length in bytes, at a character's border, and shows that it was cut.
-func Cut(text string, length int) string {
-	if len(text) <= length {
-		return text
-	}
-	end := max(length-len(mark), 0)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + mark
-}
+func Shorten(message string) string { return text.Shorten(message, MaxLength) }
 
 // Count renders a number of things: 1 node, 2 nodes.
 func Count(n int, thing string) string {

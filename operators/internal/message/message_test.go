@@ -35,15 +35,3 @@ func TestCount(t *testing.T) {
 	assert.Equal(t, "1 node", Count(1, "node"))
 	assert.Equal(t, "2 nodes", Count(2, "node"))
 }
-
-func TestCut(t *testing.T) {
-	for _, tt := range []struct {
-		text   string
-		length int
-		want   string
-	}{
-		{"short", 5, "short"}, {"longer", 5, "lo…"}, {"häßlich", 6, "hä…"}, {"ßßß", 4, "…"}, {"ßßß", 5, "ß…"}, {"text", 3, "…"}, {"", 0, ""},
-	} {
-		assert.Equal(t, tt.want, Cut(tt.text, tt.length), "%s, %d", tt.text, tt.length)
-	}
-}

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/armature-dev/armature/builder"
-	"github.com/armature-dev/armature/operators/internal/message"
+	"github.com/armature-dev/armature/internal/text"
 )
 
 const (
@@ -108,7 +108,7 @@ func (c *cache) list(ctx context.Context, namespace string) (reasons, error) {
 		if _, ok := found[job]; ok && !at.After(latest[job]) {
 			continue
 		}
-		found[job], latest[job] = message.Cut(prefix.ReplaceAllString(e.Note, ""), maxReason), at
+		found[job], latest[job] = text.Shorten(prefix.ReplaceAllString(e.Note, ""), maxReason), at
 	}
 	return found, nil
 }

@@ -18,7 +18,7 @@ func Shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
+	return strings.ToValidUTF8(text[:max(limit-len(mark), 0)], "") + mark
 }
 
 // List returns the names of the first things after a prefix, and the number of the others.

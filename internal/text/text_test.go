@@ -9,9 +9,16 @@ import (
 )
 
 func TestShorten(t *testing.T) {
-	assert.Equal(t, "abc", Shorten("abc", 3))
-	assert.Equal(t, "abc…", Shorten("abcdefg", 6))
-	assert.Equal(t, "a…", Shorten("aéé", 4), "a character isn't cut in two")
+	for _, tt := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"abc", 3, "abc"}, {"abcdefg", 6, "abc…"}, {"short", 5, "short"}, {"longer", 5, "lo…"}, {"aéé", 4, "a…"}, {"häßlich", 6, "hä…"},
+		{"ßßß", 4, "…"}, {"ßßß", 5, "ß…"}, {"text", 3, "…"}, {"", 0, ""},
+	} {
+		assert.Equal(t, tt.want, Shorten(tt.text, tt.limit), "%s, %d", tt.text, tt.limit)
+	}
 }
 
 func TestList(t *testing.T) {
