@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -52,7 +54,25 @@ func (r *reconciler[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn
 	if p.plan.DeleteOwner {
 		return nil, nil
 	}
-	return r.turns.Take(ctx, p.owner, p.planErr == nil, func(ctx context.Context) (string, error) { return r.disruption(ctx, p.pass) })
+	return r.turns.Take(ctx, p.owner, turns.Outlook{
+		IsValid:    p.planErr == nil,
+		HasEnded:   func() bool { return hasEnded(p.plan.Status, p.owner) },
+		Disruption: func(ctx context.Context) (string, error) { return r.disruption(ctx, p.pass) },
+	})
+}
+
+// hasEnded reports whether an owner runs to an end and has reached it: after the pass its status has a completionTime, as that of a Job.
+func hasEnded[T client.Object](planned T, owner client.Object) bool {
+	after := owner
+	if !kinds.IsNil(planned) {
+		after = planned
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(after)
+	if err != nil {
+		return false
+	}
+	ended, found, err := unstructured.NestedString(content, "status", "completionTime")
+	return found && err == nil && ended != ""
 }
 
 // waitsForTurn returns, for a preview, an owner that the running program holds; nil if it doesn't.

@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -286,6 +287,40 @@ func TestOwnerByOwner(t *testing.T) {
 	f.starts(two)
 	f.round()
 	assert.Empty(t, f.server.Ledger().Writes())
+}
+
+// The end of a job isn't a change of the new build: a job that waits, also behind a roll-out that has halted, ends as usual.
+func TestAnOwnerThatEndsWhileItWaits(t *testing.T) {
+	f := newFleet(t, "a", "b", "c")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	over := ""
+	p := two
+	p.more = func(flow *v1alpha1.JobFlow, plan *builder.Plan[*v1alpha1.JobFlow]) {
+		if flow.Name == over {
+			plan.Children, plan.Status = nil, flow.DeepCopy()
+			plan.Status.Status.CompletionTime = &metav1.Time{Time: f.now}
+		}
+	}
+	f.starts(p)
+	f.round()
+	f.round()
+	require.Equal(t, "Releasing WaitingForTurn WaitingForTurn", f.marks())
+
+	over = "b"
+	f.round()
+	assert.NotNil(t, f.flow("b").Status.CompletionTime)
+	var d appsv1.Deployment
+	assert.True(t, apierrors.IsNotFound(f.world.Get(t.Context(), key("b"), &d)), "its plan has no children any more")
+	assert.Equal(t, "Releasing - WaitingForTurn", f.marks())
+
+	f.becomesReady("a")
+	f.round()
+	f.round()
+	f.becomesReady("c")
+	f.round()
+	assert.Equal(t, "Released - Released", f.marks())
+	assert.Equal(t, turns.Complete, f.record().State)
 }
 
 // A new build that disrupts nothing writes its record, and no record to owners. Other changes are made at once.

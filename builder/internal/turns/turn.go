@@ -28,13 +28,21 @@ func (t *Turn) Postpones() bool { return t != nil && (t.Begins || t.Mark.IsWaiti
 // IsIn reports whether the owner is in its turn.
 func (t *Turn) IsIn() bool { return t != nil && t.Mark.IsInTurn() }
 
-// Take returns an owner's part in the roll-out. If that depends on what the owner's turn would disrupt, it calls disruption, which runs a
-// dry pass and returns an empty string for nothing. Without a valid plan there is nothing to disrupt, but the turn of an owner that goes
-// before others begins: it halts the roll-out if it fails or takes too long. A terminating owner has no part, and no other owner waits for
-// it, however long its finalizers keep it.
-func (t *Turns) Take(
-	ctx context.Context, owner client.Object, isValid bool, disruption func(context.Context) (string, error),
-) (*Turn, error) {
+// Outlook is what a pass would do in an owner's turn. Take calls a function only if the owner's part depends on it.
+type Outlook struct {
+	// IsValid reports whether the pass has a valid plan. Without one there is nothing to disrupt.
+	IsValid bool
+	// HasEnded reports whether the owner has ended, or ends with this pass.
+	HasEnded func() bool
+	// Disruption runs a dry pass and returns what the turn would disrupt; an empty string for nothing.
+	Disruption func(context.Context) (string, error)
+}
+
+// Take returns an owner's part in the roll-out. The turn of an owner that goes before others begins also without a valid plan: it halts
+// the roll-out if it fails or takes too long. An owner that has ended doesn't wait, because its end, its deadline and its time to live
+// don't come from the build, and nothing of it runs on. A terminating owner has no part, and no other owner waits for it, however long its
+// finalizers keep it.
+func (t *Turns) Take(ctx context.Context, owner client.Object, outlook Outlook) (*Turn, error) {
 	if err := t.open(ctx); err != nil {
 		return nil, err
 	}
@@ -53,7 +61,7 @@ func (t *Turns) Take(
 			return nil, err
 		}
 		return &Turn{Mark: mark}, nil
-	case !isValid:
+	case !outlook.IsValid:
 		goesFirst, granted, err := t.askWithoutPlan(ctx, owner)
 		switch {
 		case err != nil || !goesFirst:
@@ -71,11 +79,14 @@ func (t *Turns) Take(
 		is.Reason = events.ReasonChangedByUser
 		return &Turn{Mark: is, IsOver: true}, nil
 	}
-	why, known := t.disruption(owner)
-	if !known {
-		var err error
-		if why, err = disruption(ctx); err != nil {
-			return nil, err
+	var why string
+	if !outlook.HasEnded() {
+		known := false
+		if why, known = t.disruption(owner); !known {
+			var err error
+			if why, err = outlook.Disruption(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if why == "" {
