@@ -23,6 +23,7 @@ type decision struct {
 	restarting []*failure    // actionRun: the failed replicas that are recreated
 	wait       time.Duration // actionAwaitRestart: the time until the restart
 	problem    *problem      // why the spec can't be carried out; nil: it can
+	evaluating []*failure    // all failures, while some aren't evaluated
 }
 
 type action int
@@ -33,6 +34,7 @@ const (
 	actionAwaitPods                  // a resumed job waits until its old pods are gone
 	actionStart                      // the start, or the resume, is recorded
 	actionRun                        // missing pods are created, failed and surplus ones deleted
+	actionEvaluate                   // the rules of further failures are recorded on their pods
 	actionAwaitRestart               // as actionRun, but no pod is created: the whole job restarts in a while
 	actionRestart                    // the restart of the whole job is recorded
 	actionSucceed                    // the job's end is recorded
@@ -53,10 +55,11 @@ func (p *pass) decide(o *observed) decision {
 		return decision{action: actionNone, problem: problem}
 	case problem != nil:
 		rule, failures := p.evaluable(o)
-		if d := p.evaluate(o, rule, failures); d.action == actionSucceed || d.action == actionFail {
+		d := p.evaluate(o, rule, failures)
+		if d.action == actionSucceed || d.action == actionFail {
 			return d
 		}
-		return decision{action: actionNone, problem: problem}
+		return decision{action: actionNone, problem: problem, evaluating: d.evaluating}
 	case !hasStarted || isSuspended: // a deadline runs from a recorded start
 		return decision{action: actionStart, records: true}
 	}
@@ -90,6 +93,9 @@ func (p *pass) evaluate(o *observed, rule successRule, failures []*failure) deci
 		if f.action == v1alpha1.FailureFail && isInTime(f.how.Ended) {
 			return failJob(f)
 		}
+	}
+	if unevaluated(failures) > 0 { // one of them may fail the job, or come before another that restarts it
+		return decision{action: actionEvaluate, evaluating: failures}
 	}
 	if deadline.Due {
 		at := metav1.NewTime(p.deadlineTime())

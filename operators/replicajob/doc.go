@@ -40,6 +40,7 @@
 //	validate.go           which specs can't be carried out, and what holds of jobs that have one
 //	success_policy.go     which replicas decide on success, and whether they have succeeded
 //	failure_policy.go     what the failure of a pod means: failure rules, restart policy, restarts of the whole job
+//	evaluated.go          how much of the failure rules one pass evaluates, and what it records for the next
 //	restarts.go           how restarts are counted and limited
 //	suspend.go            suspension and resume
 //	end.go                clean-up and time to live

@@ -19,26 +19,28 @@ import (
 type failure struct {
 	*replica
 	how    outcome.PodFailure
-	action v1alpha1.FailureAction
-	rule   string // the rule that decided; empty: the restart policy did
+	action v1alpha1.FailureAction // empty: it isn't evaluated yet
+	rule   string                 // the rule that decided; empty: the restart policy did
+	// record returns the value of AnnotationFailureRule. Nil: the pod has it, or the failure isn't evaluated.
+	record func() string
 }
 
 // firstRetryable is the first exit code after which another try may succeed: 128 and more say that a signal ended the process.
 const firstRetryable = 128
 
-// failures returns all replicas that failed, in the order of ranks, each with what its failure means.
+// failures returns all replicas that failed, in the order of ranks, each with what its failure means, as far as one pass can evaluate it.
 func (p *pass) failures(o *observed) []*failure {
 	var all []*failure
-	var rules []compiledRule
+	var rules *ruleSet
 	for r := range o.replicas() {
 		if r.state != failed {
 			continue
 		}
 		if all == nil {
-			rules = compile(p.spec.FailurePolicy)
+			rules = newRuleSet(p.spec.FailurePolicy)
 		}
 		f := &failure{replica: r, how: outcome.OfPodFailure(r.pod, p.container)}
-		f.evaluate(rules)
+		rules.evaluate(f)
 		all = append(all, f)
 	}
 	return all
@@ -56,22 +58,14 @@ func (g *group) restartPolicy() v1alpha1.ReplicaRestartPolicy {
 	}
 }
 
-// evaluate decides what the failure means: by the first rule that matches, else by the type's restart policy.
-func (f *failure) evaluate(rules []compiledRule) {
-	for i := range rules {
-		if rules[i].matches(f) {
-			f.action, f.rule = rules[i].Action, rules[i].name
-			return
-		}
-	}
-	f.action = v1alpha1.FailureRestartReplica
-	switch f.group.restartPolicy() {
-	case v1alpha1.RestartNever:
-		f.action = v1alpha1.FailureFail
-	case v1alpha1.RestartExitCode:
-		if code := f.how.ExitCode; code != nil && *code < firstRetryable {
-			f.action = v1alpha1.FailureFail
-		}
+// actionOfPolicy returns what the failure means by the type's restart policy: no rule matches it.
+func (f *failure) actionOfPolicy() v1alpha1.FailureAction {
+	code := f.how.ExitCode
+	switch policy := f.group.restartPolicy(); {
+	case policy == v1alpha1.RestartNever, policy == v1alpha1.RestartExitCode && code != nil && *code < firstRetryable:
+		return v1alpha1.FailureFail
+	default:
+		return v1alpha1.FailureRestartReplica
 	}
 }
 
@@ -80,13 +74,12 @@ type compiledRule struct {
 	*v1alpha1.FailureRule
 	name    string
 	message *pattern.Expression // nil: any
+	size    int                 // of message
+	matched map[string]bool     // in this pass, by text
 }
 
 // compile compiles the rules of a valid policy.
 func compile(policy *v1alpha1.ReplicaFailurePolicy) []compiledRule {
-	if policy == nil {
-		return nil
-	}
 	rules := make([]compiledRule, len(policy.Rules))
 	for i := range policy.Rules {
 		rules[i] = compiledRule{FailureRule: &policy.Rules[i], name: policy.Rules[i].Name}
@@ -94,18 +87,30 @@ func compile(policy *v1alpha1.ReplicaFailurePolicy) []compiledRule {
 			rules[i].name = fmt.Sprintf("rules[%d]", i)
 		}
 		if text := policy.Rules[i].OnMessage; text != "" {
-			rules[i].message = pattern.New(text) // it compiles: see validateFailure
+			rules[i].message, rules[i].matched = pattern.New(text), map[string]bool{} // it compiles: see validateFailure
+			rules[i].size, _ = pattern.Size(text)
 		}
 	}
 	return rules
 }
 
-// matches reports whether a failure meets all conditions of the rule.
-func (r *compiledRule) matches(f *failure) bool {
+// matches reports whether a failure meets all conditions of the rule, and adds what that takes to steps.
+func (r *compiledRule) matches(f *failure, steps *int) bool {
 	return (len(r.ReplicaTypes) == 0 || slices.Contains(r.ReplicaTypes, f.group.name)) &&
 		(r.OnExitCodes == nil || matchesCode(r.OnExitCodes, f.how.ExitCode)) &&
 		(len(r.OnReasons) == 0 || slices.ContainsFunc(f.how.Reasons, func(s string) bool { return slices.Contains(r.OnReasons, s) })) &&
-		(r.message == nil || slices.ContainsFunc(matched(f.how.Messages), r.message.Match))
+		(r.message == nil || slices.ContainsFunc(matched(f.how.Messages), func(s string) bool { return r.matchesMessage(s, steps) }))
+}
+
+// matchesMessage matches a text once in a pass: many pods may say the same.
+func (r *compiledRule) matchesMessage(text string, steps *int) bool {
+	matches, known := r.matched[text]
+	if !known {
+		*steps += r.size * len(text)
+		matches = r.message.Match(text)
+		r.matched[text] = matches
+	}
+	return matches
 }
 
 // maxMatched bounds the bytes of a pod's messages that rules match: the kubelet keeps 12 KiB of all its containers, and says less itself.

@@ -112,6 +112,8 @@ func (p *pass) plan(view builder.View) actions {
 		}
 	case actionAwaitPods:
 		a.deletePods(o.pods())
+	case actionNone, actionEvaluate:
+		a.edits = recordRules(d.evaluating)
 	case actionRun, actionAwaitRestart:
 		a.edits = release(o.released)
 		failed, left := p.toRecreate(d.restarting)
@@ -171,6 +173,9 @@ func (a *actions) deletePods(pods []*corev1.Pod) {
 func (p *pass) requeueAfter(d decision) time.Duration {
 	if d.records {
 		return lifecycle.Soon
+	}
+	if len(d.evaluating) > 0 {
+		return lifecycle.Shortly
 	}
 	after := lifecycle.Soonest(d.wait, p.deadline().Left)
 	if d.problem != nil && d.problem.reason == v1alpha1.ReasonNoGangScheduler {

@@ -29,7 +29,7 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.ReplicaJobStatus {
 		p.setProblem(s, d.problem)
 	case actionSuspend, actionAwaitPods:
 		p.setSuspended(s, o, d)
-	case actionStart, actionRun, actionAwaitRestart:
+	case actionStart, actionRun, actionEvaluate, actionAwaitRestart:
 		if d.action == actionStart {
 			if p.isSuspended() {
 				conditions.Set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonResumed, "runPolicy.suspend is false")
@@ -41,6 +41,10 @@ func (p *pass) status(o *observed, d decision) *v1alpha1.ReplicaJobStatus {
 		p.setJobRestarting(s, o, d)
 	case actionSucceed, actionFail:
 		p.setEnd(s, d)
+	}
+	if n := unevaluated(d.evaluating); n > 0 && d.problem == nil {
+		ready := conditions.Find(events.ConditionReady)
+		conditions.Set(ready.Type, false, ready.Reason, fmt.Sprintf("%s, %d of them not evaluated yet", ready.Message, n))
 	}
 	if d.problem != nil {
 		conditions.Stall(d.problem.reason, d.problem.message)
