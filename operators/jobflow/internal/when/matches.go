@@ -3,6 +3,7 @@ package when
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"unicode/utf8"
 
 	"github.com/google/cel-go/cel"
@@ -14,12 +15,14 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/armature-dev/armature/operators/internal/pattern"
 )
 
 // CEL takes the cost of a regular expression from its length, and compiles it in each call, which no limit and no context interrupts. A
-// repetition of a few characters can be a million instructions. matches is therefore CEL's function with a bound, and costs by size.
+// repetition of a few characters can be a million instructions. matches is therefore CEL's function with a bound, costs by size, and
+// compiles an expression that it matches again once.
 
 // withoutMatches is CEL's standard library.
 var withoutMatches = cel.StdLibSubset(env.NewLibrarySubset().AddExcludedFunctions(env.NewFunction(overloads.Matches)))
@@ -37,17 +40,47 @@ func boundedMatches() cel.EnvOption {
 const maxSteps = 2_000_000
 
 func matches(text, expression ref.Val) ref.Val {
-	if s, ok := expression.(types.String); ok {
-		size, _ := pattern.Size(string(s))
-		if size > pattern.MaxSize {
-			return types.WrapErr(tooLarge(size))
-		}
-		if text, ok := text.(types.String); ok && size*len(text) > maxSteps {
-			return types.WrapErr(fmt.Errorf("a text of %d characters and a regular expression of %d instructions are too large together: "+
-				"their product may be %d", utf8.RuneCountInString(string(text)), size, maxSteps))
-		}
+	s, isText := text.(types.String)
+	x, isExpression := expression.(types.String)
+	if !isText || !isExpression {
+		return text.(traits.Matcher).Match(expression)
 	}
-	return text.(traits.Matcher).Match(expression)
+	p := patternOf(string(x))
+	if p.err != nil {
+		return types.WrapErr(p.err)
+	}
+	if p.size*len(s) > maxSteps {
+		return types.WrapErr(fmt.Errorf("a text of %d characters and a regular expression of %d instructions are too large together: "+
+			"their product may be %d", utf8.RuneCountInString(string(s)), p.size, maxSteps))
+	}
+	return types.Bool(p.program.MatchString(string(s)))
+}
+
+// maxPatterns bounds the regular expressions that are kept, of all flows together: some 40 MB of the largest.
+const maxPatterns = 100
+
+// patterns are those that were matched last, by text.
+var patterns, _ = lru.New[string, compiledPattern](maxPatterns) // fails only for a size below 1
+
+// compiledPattern is a regular expression.
+type compiledPattern struct {
+	size    int
+	program *regexp.Regexp
+	err     error // why there is no program
+}
+
+// patternOf returns a regular expression, compiled unless it is too large.
+func patternOf(text string) (p compiledPattern) {
+	if known, ok := patterns.Get(text); ok {
+		return known
+	}
+	if p.size, _ = pattern.Size(text); p.size > pattern.MaxSize {
+		p.err = tooLarge(p.size)
+		return p
+	}
+	p.program, p.err = regexp.Compile(text)
+	patterns.Add(text, p) //purity:ignore a program is a function of its text, and only saves time
+	return p
 }
 
 func tooLarge(size int) error {
@@ -85,10 +118,9 @@ func literal(e ast.Expr) (string, bool) {
 // costOfInstruction is the cost of the compilation of an instruction, or of parsing as long.
 const costOfInstruction = 4
 
-// costOfExcess returns the cost of the match of a text of a length with a regular expression that is more than twice as large as its text.
-// Others, which repeat little, cost what CEL says.
-func costOfExcess(length checker.SizeEstimate, expression string) (checker.CostEstimate, bool) {
-	size, _ := pattern.Size(expression)
+// costOfExcess returns the cost of the match of a text of a length with a regular expression whose size is more than twice that of its
+// text. Others, which repeat little, cost what CEL says.
+func costOfExcess(length checker.SizeEstimate, expression string, size int) (checker.CostEstimate, bool) {
 	excess := size - utf8.RuneCountInString(expression)
 	if excess <= utf8.RuneCountInString(expression) {
 		return checker.CostEstimate{}, false
@@ -118,7 +150,8 @@ func (s sizes) EstimateCallCost(function, _ string, target *checker.AstNode, arg
 	if length == nil {
 		length = &checker.SizeEstimate{Max: math.MaxUint64}
 	}
-	cost, ok := costOfExcess(*length, text)
+	size, _ := pattern.Size(text)
+	cost, ok := costOfExcess(*length, text, size)
 	if !ok {
 		return nil
 	}
@@ -139,7 +172,7 @@ func (actual) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 		return nil
 	}
 	length := uint64(utf8.RuneCountInString(string(text)))
-	cost, ok := costOfExcess(checker.SizeEstimate{Min: length, Max: length}, string(expression))
+	cost, ok := costOfExcess(checker.SizeEstimate{Min: length, Max: length}, string(expression), patternOf(string(expression)).size)
 	if !ok {
 		return nil
 	}
