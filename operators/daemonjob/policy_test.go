@@ -74,3 +74,16 @@ func TestAPodOlderThanItsNodeIsWaitedForUntilItIsKilled(t *testing.T) {
 	node.CreationTimestamp = at(-50)
 	assert.Empty(t, plan(130).Children)
 }
+
+// A suspended Job can be interrupted as well, and counts once.
+func TestProgressCountsEachNodeOnce(t *testing.T) {
+	suspended := &batchv1.Job{Spec: batchv1.JobSpec{Suspend: new(true)}}
+	o := &observed{
+		running: []run{
+			{node: "a", job: suspended}, {node: "b", job: &batchv1.Job{}}, {node: "c", job: suspended}, {node: "d", job: suspended},
+		},
+		failing: []blocker{{"a", "PodFailurePolicy, and it is not ready"}}, interrupted: []blocker{{"c", "is not ready"}},
+	}
+	assert.Equal(t, "0 of 4 nodes succeeded, 1 running, 1 suspended, "+
+		"1 failing (a PodFailurePolicy, and it is not ready), 1 interrupted (c is not ready)", o.progress())
+}

@@ -134,14 +134,26 @@ func (p *pass) setConditions(status *v1alpha1.DaemonJobStatus, o *observed, d de
 // progress describes the nodes in one sentence.
 func (o *observed) progress() string {
 	var b strings.Builder
-	suspended := o.suspended()
+	named := map[string]bool{} // below, and a Job can be suspended as well
+	for _, n := range slices.Concat(o.failing, o.interrupted, o.resuming) {
+		named[n.node] = true
+	}
+	running, suspended := o.terminating-len(o.leftover), 0
+	for _, r := range o.running {
+		switch {
+		case named[r.node]:
+		case r.isSuspended():
+			suspended++
+		default:
+			running++
+		}
+	}
 	fmt.Fprintf(&b, "%d of %s succeeded", len(o.succeeded), message.Count(o.desired(), "node"))
 	for _, c := range []struct {
 		n    int
 		what string
 	}{
-		{len(o.failed), "failed"}, {o.active() - suspended - len(o.leftover) - len(o.failing) - len(o.interrupted), "running"},
-		{suspended - len(o.resuming), "suspended"}, {len(o.pending), "to come"},
+		{len(o.failed), "failed"}, {running, "running"}, {suspended, "suspended"}, {len(o.pending), "to come"},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, ", %d %s", c.n, c.what)
