@@ -3,6 +3,7 @@ package jobflow
 import (
 	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -57,7 +58,7 @@ func (p *pass) editsOfStarted(o *observed) []graph.Problem {
 	for i := p.Size(); i < len(p.States); i++ {
 		n := p.findings[i]
 		switch {
-		case p.States[i] == record.Running && p.isWithdrawn(o, n.job, i):
+		case p.States[i] == record.Running && p.isDeleted(o, n.job, i):
 		case n.job != nil:
 			refused = append(refused, graph.Problem{Node: n.job.Labels[LabelFlow], Err: field.Forbidden(field.NewPath("spec", "flows"),
 				"it was removed after its start: it still counts, as it was started")})
@@ -72,11 +73,11 @@ func (p *pass) editsOfStarted(o *observed) []graph.Problem {
 	return refused
 }
 
-// startedAndKept returns the digest of what a node was started with; empty if it has no Job, or only Jobs that the suspension of the flow
-// deletes. hasOpenItems reports whether further items of the node start, as the spec then has it.
+// startedAndKept returns the digest of what a node was started with; empty if it has no Job, or only Jobs that are deleted and created
+// again. hasOpenItems reports whether further items of the node start, as the spec then has it.
 func (p *pass) startedAndKept(o *observed, i int) (was string, hasOpenItems bool) {
 	if job := o.jobs[i]; job != nil {
-		if p.States[i] == record.Running && p.isWithdrawn(o, job, i) {
+		if p.States[i] == record.Running && p.isDeleted(o, job, i) {
 			return "", false
 		}
 		return job.Annotations[AnnotationStartedAs], false
@@ -90,13 +91,21 @@ func (p *pass) startedAndKept(o *observed, i int) (was string, hasOpenItems bool
 		switch {
 		case job == nil:
 			hasOpenItems = hasOpenItems || r != nil && item < len(r.States) && r.States[item] == record.Pending
-		case p.isWithdrawn(o, job, i):
+		case p.isDeleted(o, job, i):
 			hasOpenItems = true
 		case was == "":
 			was = job.Annotations[AnnotationStartedAs]
 		}
 	}
 	return was, hasOpenItems
+}
+
+// isDeleted reports whether an active Job is deleted before its end is decided, by the suspension of the flow or by someone else.
+func (p *pass) isDeleted(o *observed, job *batchv1.Job, node int) bool {
+	if job.DeletionTimestamp == nil {
+		return p.isWithdrawn(o, job, node)
+	}
+	return !o.pods.IsDecided(job) && !p.createsNone(node)
 }
 
 // startedAs returns the digest of what a node was started with; empty if it has no Job.

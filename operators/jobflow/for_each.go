@@ -244,20 +244,17 @@ func (p *pass) endItems(i int, r *items.Run) {
 	if p.States[i] == record.Pending && done+bad > 0 {
 		p.States[i] = record.Running
 	}
-	text := fmt.Sprintf("%d of %d items succeeded", done, len(r.States))
 	switch {
 	case done+bad < len(r.States):
-		if bad > 0 {
-			text += fmt.Sprintf(", %d failed", bad)
-		}
 		if p.findings[i].message == "" {
-			p.findings[i] = finding{message: text}
+			p.findings[i] = finding{message: p.progressOfItems(i)}
 		}
 	case bad == 0:
-		p.end(i, record.Succeeded, finding{message: text})
+		p.end(i, record.Succeeded, finding{message: p.progressOfItems(i)})
 	default:
 		indexes := strings.ReplaceAll(string(r.Indexes(record.Failed)), ",", ", ")
-		p.end(i, record.Failed, finding{message: fmt.Sprintf("%s; failed: %s", text, indexes)})
+		text := fmt.Sprintf("%d of %d items succeeded; failed: %s", done, len(r.States), indexes)
+		p.end(i, record.Failed, finding{message: text})
 	}
 }
 

@@ -194,3 +194,41 @@ func TestForEachWaitsForItsItemsWhenAnInputIsLost(t *testing.T) {
 	assert.Equal(t, v1alpha1.FlowFailed, states(flow)["fan"])
 	assert.Equal(t, v1alpha1.StateFailed, flow.Status.State)
 }
+
+// The message counts the items that have ended, also in passes that start none.
+func TestTheMessageOfItemsIsNotOld(t *testing.T) {
+	suspended, invalid := makeFlow(each("fan", "a", "b")), makeFlow(each("fan", "a", "b"))
+	for name, flow := range map[string]*v1alpha1.JobFlow{"suspended": suspended, "invalid": invalid} {
+		t.Run(name, func(t *testing.T) {
+			flow := after(flow, item("fan", 0, runningJob), item("fan", 1, runningJob))
+			require.Equal(t, "0 of 2 items succeeded", flow.Status.Flows[0].Message)
+			flow.Spec.Suspend = flow.Spec.Suspend || name == "suspended"
+			if name == "invalid" {
+				flow.Spec.Flows = append(flow.Spec.Flows, node("next", "nowhere"))
+			}
+			flow = after(flow, item("fan", 0, completeJob), item("fan", 1, runningJob))
+			assert.Equal(t, "1 of 2 items succeeded", flow.Status.Flows[0].Message)
+		})
+	}
+}
+
+// A Job that someone deletes is created again, as the spec then has it.
+func TestAnEditOfAJobThatIsBeingDeletedIsNotRefused(t *testing.T) {
+	for name, nodes := range map[string][]v1alpha1.Flow{"node": {node("a")}, "items": {each("a", "x")}} {
+		t.Run(name, func(t *testing.T) {
+			flow := makeFlow(nodes...)
+			job := planOf(flow).Children[0].Object().(*batchv1.Job)
+			job.Namespace, job.CreationTimestamp = "default", at(1)
+			flow = after(after(flow), job)
+			flow.Generation++
+			flow.Spec.Flows[0].JobTemplate.Template.Spec.Containers[0].Image = "busybox:2"
+			require.Equal(t, "True", string(condition(after(flow, job), "EditRefused").Status))
+
+			job.DeletionTimestamp = new(at(2))
+			assert.Empty(t, condition(after(flow, job), "EditRefused").Status)
+
+			job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: "True"}}
+			assert.Equal(t, "True", string(condition(after(flow, job), "EditRefused").Status), "it ends as it was started")
+		})
+	}
+}

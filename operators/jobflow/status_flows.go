@@ -2,6 +2,7 @@ package jobflow
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -98,12 +99,12 @@ func (p *pass) detail(o *observed, i int, name string, before *v1alpha1.FlowStat
 		return s
 	case before.State == s.State && !isNew:
 		s = *before // unchanged
-		if state == record.Running && p.items[i] == nil {
-			s.Message = "" // what it waited for has come
+		if state == record.Running {
+			s.Message = p.progressOfItems(i) // what it waited for has come
 		}
 		return s
-	case state == record.Running && p.items[i] != nil && !isNew:
-		s.Message = before.Message
+	case state == record.Running && !isNew:
+		s.Message = p.progressOfItems(i)
 	}
 	switch {
 	case found.job != nil:
@@ -124,6 +125,19 @@ func (p *pass) detail(o *observed, i int, name string, before *v1alpha1.FlowStat
 		s.CompletionTime = cmp.Or(found.ended, &p.now).DeepCopy()
 	}
 	return s
+}
+
+// progressOfItems describes how far the items of a node are; empty without items.
+func (p *pass) progressOfItems(i int) string {
+	r := p.items[i]
+	if r == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d items succeeded", r.Count(record.Succeeded), len(r.States))
+	if bad := r.Count(record.Failed); bad > 0 {
+		text += fmt.Sprintf(", %d failed", bad)
+	}
+	return text
 }
 
 // limits bound the parts of a status, in bytes of JSON, so that all of it stays below 100 KiB. The more nodes there are, the more the

@@ -96,9 +96,11 @@ func (p *pass) withdrawnJobs(o *observed, d *decision) []client.Object {
 // the Job again, as the spec then has it, but not that of a removed node. After a failure with failFast, nothing would create it, so it
 // runs to its end.
 func (p *pass) isWithdrawn(o *observed, job *batchv1.Job, node int) bool {
-	return p.spec.Suspend && lifecycle.IsQueued(job) && job.DeletionTimestamp == nil && !o.pods.IsDecided(job) &&
-		!(p.spec.FailFast && p.failure >= 0 && p.isFlow(node))
+	return p.spec.Suspend && lifecycle.IsQueued(job) && job.DeletionTimestamp == nil && !o.pods.IsDecided(job) && !p.createsNone(node)
 }
+
+// createsNone reports whether a deleted Job of a node isn't created again, because of a failure with failFast.
+func (p *pass) createsNone(node int) bool { return p.spec.FailFast && p.failure >= 0 && p.isFlow(node) }
 
 // isSuspended reports whether a running node's Job is suspended; with forEach, whether the Jobs of all running items are, or the suspension
 // of the flow lets none run.
