@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
 )
 
 // Metrics are those of all kinds of a manager.
@@ -26,6 +28,7 @@ type Metrics struct {
 
 	mu     sync.Mutex
 	states map[string]map[types.UID]state // by kind
+	queues map[string]bool                // the FluxSetups that exist
 }
 
 // New returns metrics that count once elected is closed.
@@ -33,6 +36,7 @@ func New(elected <-chan struct{}) *Metrics {
 	return &Metrics{
 		elected: elected,
 		states:  map[string]map[types.UID]state{},
+		queues:  map[string]bool{},
 		objects: prometheus.NewDesc("armature_objects",
 			"Objects of a kind, by state: waiting (not started yet), active, finished.", []string{"kind", "state"}, nil),
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -68,15 +72,53 @@ func Watch(ctx context.Context, mgr ctrl.Manager, kinds ...client.Object) error 
 		if err != nil {
 			return err
 		}
-		informer, err := mgr.GetCache().GetInformer(ctx, like)
-		if err != nil {
+		if err := watch(ctx, mgr, like, m.handler(gvk.Kind)); err != nil {
 			return fmt.Errorf("watch %s for its metrics: %w", gvk.Kind, err)
 		}
-		if _, err := informer.AddEventHandler(m.handler(gvk.Kind)); err != nil {
-			return fmt.Errorf("watch %s for its metrics: %w", gvk.Kind, err)
+		if _, ok := like.(*v1alpha1.FluxJob); ok {
+			if err := watch(ctx, mgr, &v1alpha1.FluxSetup{}, m.queueHandler()); err != nil {
+				return fmt.Errorf("watch FluxSetup for the metrics of %s: %w", gvk.Kind, err)
+			}
 		}
 	}
 	return nil
+}
+
+func watch(ctx context.Context, mgr ctrl.Manager, like client.Object, handler cache.ResourceEventHandler) error {
+	informer, err := mgr.GetCache().GetInformer(ctx, like)
+	if err != nil {
+		return err
+	}
+	_, err = informer.AddEventHandler(handler)
+	return err
+}
+
+// queueHandler follows the FluxSetups, so that there are series of existing queues only.
+func (m *Metrics) queueHandler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.queues[nameOf(obj)] = true
+		},
+		DeleteFunc: func(obj any) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			delete(m.queues, nameOf(obj))
+			m.waits.DeletePartialMatch(prometheus.Labels{"queue": nameOf(obj)})
+		},
+	}
+}
+
+// nameOf returns the name of the object of an event.
+func nameOf(obj any) string {
+	if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = unknown.Obj
+	}
+	if o, ok := obj.(client.Object); ok {
+		return o.GetName()
+	}
+	return ""
 }
 
 // handler follows the objects of a kind. Of a kind without objects there are zeros, so that what is absent is the manager.
@@ -109,8 +151,8 @@ func (m *Metrics) saw(kind string, before, after any) {
 		return
 	}
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.states[kind][after.(client.Object).GetUID()] = now.state()
-	m.mu.Unlock()
 	was, known := lifeOf(before)
 	if !known || !m.leads() {
 		return
@@ -118,7 +160,7 @@ func (m *Metrics) saw(kind string, before, after any) {
 	if was.started == nil && was.ended == nil && now.started != nil {
 		m.latencies.WithLabelValues(kind).Observe(now.latency().Seconds())
 	}
-	if got := shareOf(after); !got.of.IsZero() && !got.of.Equal(shareOf(before).of) {
+	if got := shareOf(after); m.queues[got.queue] && !got.of.Equal(shareOf(before).of) {
 		m.waits.WithLabelValues(kind, got.queue).Observe(got.waited.Seconds())
 	}
 	if was.ended == nil && now.ended != nil {

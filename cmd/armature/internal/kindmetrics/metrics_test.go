@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -120,10 +121,13 @@ func TestWaitInAQueue(t *testing.T) {
 		job(nil, nil, ""), job(at(10), nil, "q"), job(at(10), nil, "q"), job(nil, at(50), ""), job(at(55), at(50), "q"), // 10 s and 5 s
 		job(nil, at(60), ""), job(at(70), at(60), ""), // Kueue's
 	}
+	queue := &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q"}}
+	m.queueHandler().OnAdd(queue, true)
 	h.OnAdd(steps[0], false)
 	for i := range steps[1:] {
 		h.OnUpdate(steps[i], steps[i+1])
 	}
+	h.OnUpdate(job(nil, nil, ""), job(at(10), nil, "unknown")) // anyone who may write the status could have written it
 	registry := prometheus.NewPedanticRegistry()
 	require.NoError(t, registry.Register(m))
 	families, err := registry.Gather()
@@ -137,6 +141,9 @@ func TestWaitInAQueue(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"2, 15 s"}, waits)
+
+	m.queueHandler().OnDelete(cache.DeletedFinalStateUnknown{Obj: queue})
+	assert.Zero(t, testutil.CollectAndCount(m, "armature_queue_wait_seconds"))
 }
 
 // docs/metrics.md explains each metric of ours, with its labels, and no others.
