@@ -47,6 +47,7 @@ func (p *pass) observe() *observed {
 	p.observeItems(o)
 	p.observeRemoved(o)
 	p.findRefused(o)
+	p.findOverdue(o)
 	p.observeLateOutputs(o)
 	return o
 }
@@ -202,6 +203,30 @@ func (p *pass) startedWithSameDependencies(o *observed, i int) bool {
 		return !slices.Contains(changed, "dependencies") && !slices.Contains(changed, "when")
 	}
 	return p.retry == 0 && p.recorded.States[i].HasRun() && p.Digests[i].Spec == record.HashDigest(is)
+}
+
+// overdueAfter is how long a pod outlives its grace period until the status names it: a kubelet needs time, and clocks differ.
+const overdueAfter = time.Minute
+
+// findOverdue finds the nodes of which a Job has a pod that should have ended: its cluster node may be lost, and then it never ends.
+func (p *pass) findOverdue(o *observed) {
+	p.eachActiveJob(o, func(job *batchv1.Job, node int) {
+		if node >= p.Size() || p.States[node] != record.Running || p.findings[node].message != "" {
+			return
+		}
+		for _, pod := range o.pods[job.UID] {
+			if pod.DeletionTimestamp == nil || outcome.HasEnded(pod) {
+				continue
+			}
+			if left := pod.DeletionTimestamp.Add(overdueAfter).Sub(p.now.Time); left > 0 {
+				p.requeueIn(left)
+				continue
+			}
+			p.findings[node] = finding{message: fmt.Sprintf(
+				"pod %s hasn't ended in its grace period: its node %s may be lost", pod.Name, pod.Spec.NodeName)}
+			return
+		}
+	})
 }
 
 // findRefused finds the nodes whose Jobs have no pods because the API server refuses them, of a node with items the first one.

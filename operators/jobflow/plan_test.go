@@ -3,10 +3,12 @@ package jobflow
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -84,4 +86,29 @@ func TestThePodOfAnotherControllerIsNotWaitedFor(t *testing.T) {
 
 func TestDescribeLongLists(t *testing.T) {
 	assert.Equal(t, "x; x; x; x; x; x; x; x; x; x; and 2 more", enumerate(make([]int, 12), func(int) string { return "x" }))
+}
+
+// A pod on a lost cluster node is terminating, until someone deletes the node.
+func TestAPodThatOutlivesItsGracePeriodIsNamed(t *testing.T) {
+	for name, flow := range map[string]*v1alpha1.JobFlow{"node": makeFlow(node("a")), "items": makeFlow(each("a", "x"))} {
+		t.Run(name, func(t *testing.T) {
+			job := planOf(flow).Children[0].Object().(*batchv1.Job)
+			job.Namespace, job.CreationTimestamp, job.UID = "default", at(-200), "uid"
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pod", OwnerReferences: []metav1.OwnerReference{
+				{Kind: "Job", Name: job.Name, UID: job.UID, Controller: new(true)},
+			}}}
+			pod.Spec.NodeName, pod.Status.Phase, pod.DeletionTimestamp = "n1", corev1.PodRunning, new(at(-40))
+			plan := planOf(flow, job, pod)
+			assert.NotContains(t, plan.Status.Status.Flows[0].Message, "pod")
+			assert.Equal(t, 10*time.Second, plan.RequeueAfter)
+
+			pod.DeletionTimestamp = new(at(-50))
+			plan = planOf(plan.Status, job, pod)
+			assert.Equal(t, "pod pod hasn't ended in its grace period: its node n1 may be lost", plan.Status.Status.Flows[0].Message)
+			assert.Zero(t, plan.RequeueAfter)
+
+			pod.Status.Phase = corev1.PodFailed
+			assert.NotContains(t, after(plan.Status, job, pod).Status.Flows[0].Message, "pod")
+		})
+	}
 }
