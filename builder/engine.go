@@ -3,6 +3,7 @@ package builder
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -112,9 +113,12 @@ func newEngine(c client.Client, o Options, clock func() time.Time, parallelism i
 //
 // A cache with a label filter must include the children. For a child that the filter hides, the first read after a write waits 10 seconds
 // for the cache, and writes the child's name to the log. From then on, each read of the child costs a request, and no event of the child
-// causes a pass.
+// causes a pass. With a nil manager each call of the engine is [ErrMisuse].
 func EngineFor(mgr manager.Manager, name string) *Engine {
 	name = cmp.Or(name, wellknown.FieldOwner)
+	if mgr == nil {
+		return NewEngine(nil, Options{Name: name})
+	}
 	return NewEngine(mgr.GetClient(), Options{Name: name, Recorder: mgr.GetEventRecorder(name), Reader: mgr.GetAPIReader()})
 }
 
@@ -126,6 +130,9 @@ func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind cl
 	k, err := e.kinds.Of(kind)
 	if err != nil {
 		return err
+	}
+	if indexer == nil {
+		return fmt.Errorf("%w: Index of %T: the indexer is nil; give that of manager.GetFieldIndexer()", ErrMisuse, kind)
 	}
 	if Want(kind, opts...).desired.CrossNamespace {
 		return e.crossNamespace.Add(ctx, indexer, k, kind)

@@ -52,6 +52,9 @@ type testable interface {
 
 // reconciler returns the operator's reconciler with a client and a clock. See buildertest.NewReconciler.
 func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (reconcile.Reconciler, error) {
+	if o == nil {
+		return nil, fmt.Errorf("%w: the operator is nil", ErrMisuse)
+	}
 	alone := *o
 	options := Options{Name: o.name}
 	if past, ok := c.(interface{ Live() client.Reader }); ok {
@@ -90,6 +93,9 @@ func (o *Operator[T]) reconciler(c client.Client, clock func() time.Time) (recon
 
 // planFor returns the operator's plan, a Plan[T], for an owner and a view. See buildertest.PlanFor.
 func (o *Operator[T]) planFor(obj client.Object, observed View) (any, error) {
+	if o == nil {
+		return Plan[T]{}, fmt.Errorf("%w: the operator is nil", ErrMisuse)
+	}
 	if o.plan == nil {
 		return Plan[T]{}, fmt.Errorf("operator %s: %w: there is no Plan", o.name, ErrMisuse)
 	}

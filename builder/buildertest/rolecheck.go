@@ -22,7 +22,8 @@ import (
 // a crash, and refuses the requests that the role doesn't permit, as the API server does. The test fails if a request is refused, or if
 // no scenario makes use of a permission. So the scenarios must reach everything that the operator ever does; see [Scenario].Then. Before
 // the first of these edits and after the last, someone changes the children, and the operator repairs them. A read of the cache uses list
-// and watch. Not checked are permissions that no scenario can cause: see [rbac.Usage.Unused].
+// and watch. [Scenario].Uses declares what no scenario can reach. Not checked are permissions that no test can cause: see
+// [rbac.Usage.Unused].
 //
 //	buildertest.CheckRole(t, "../config/role.yaml", installed(t), upgraded(t))
 func CheckRole(t testing.TB, path string, scenarios ...Scenario) {
@@ -48,7 +49,8 @@ func checkRole(ctx context.Context, rules []rbacv1.PolicyRule, scenarios []Scena
 		return errors.Join(errs...)
 	}
 	if unused := role.used.Unused(rules); len(unused) > 0 {
-		return fmt.Errorf("the role permits what no scenario makes use of: %s; remove it, or add a scenario", joined(unused))
+		return fmt.Errorf("the role permits what no scenario makes use of: %s; remove it, add a scenario, or declare it in Scenario.Uses",
+			joined(unused))
 	}
 	return nil
 }
@@ -78,6 +80,9 @@ func (r *role) run(ctx context.Context, given Scenario) error {
 	}
 	if err == nil && len(run.process.events) > 0 {
 		r.use([]rbac.Permission{{Verb: "create", Group: "events.k8s.io", Resource: "events"}})
+	}
+	for _, p := range rbac.Permissions(s.Uses) {
+		r.use([]rbac.Permission{p})
 	}
 	if len(r.refused) > 0 {
 		return fmt.Errorf("the role doesn't permit: %s", joined(r.refused))

@@ -89,3 +89,19 @@ func TestCheckRole(t *testing.T) {
 		})
 	}
 }
+
+// A plan with PruneAll that always desires a Secret lists Secrets only in the version that no longer does. The author declares that.
+func TestCheckRoleOfPermissionsThatNoScenarioCanUse(t *testing.T) {
+	rules := []rbacv1.PolicyRule{
+		core("services", "get", "list", "watch"), core("serviceaccounts", "list", "watch", "create", "patch"),
+		core("configmaps", "list", "watch", "create", "patch"), core("secrets", "get", "create", "patch"),
+		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	}
+	s := copying()
+	s.Uses = []rbacv1.PolicyRule{core("secrets", "list"), core("pods", "list")}
+	assert.EqualError(t, checkRole(t.Context(), rules, []Scenario{s}), "scenario 1: the role doesn't permit: list pods., list secrets.")
+	rules = append(rules, core("secrets", "list"), core("pods", "list"))
+	assert.NoError(t, checkRole(t.Context(), rules, []Scenario{s}))
+	rules = append(rules, core("pods", "watch"))
+	assert.ErrorContains(t, checkRole(t.Context(), rules, []Scenario{s}), "no scenario makes use of: watch pods.;")
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -75,6 +76,10 @@ type Scenario struct {
 	// Final returns the final state of an object, such as "Complete"; empty if it isn't in one. [Explore] reports a pass that changes
 	// it while the spec (the generation) stays the same. Default: FinalCondition, for the requested objects.
 	Final func(obj *unstructured.Unstructured) string
+	// Uses are permissions that the operator needs and the scenario can't make use of. [CheckRole] requires them, and counts them as used:
+	// requests of another client than the scenario's, such as that of an External; what only PruneAll of a later version does, such as
+	// the list of a kind with ByName, or the deletion of a kind, that this version always desires. Default: none.
+	Uses []rbacv1.PolicyRule
 	// Foreign reports whether the operator must not write to one of the Objects. Default: all Objects except the requested ones and those
 	// that a requested one controls.
 	Foreign func(obj client.Object) bool

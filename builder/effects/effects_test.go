@@ -119,6 +119,20 @@ func TestAnEffectOfANilSecret(t *testing.T) {
 	assert.ErrorContains(t, err, `effect "database/a": its Secrets[0] is nil`)
 }
 
+// Outside of a plan, which recovers, a nil owner would end the test with a panic.
+func TestAnEffectOfANilOwner(t *testing.T) {
+	plan := func(*corev1.ConfigMap, builder.View) builder.Plan[*corev1.ConfigMap] {
+		var forgotten *corev1.ConfigMap
+		e := effects.Effect{Performer: "db", Key: "database/a"}
+		return builder.Plan[*corev1.ConfigMap]{Children: []builder.Child{effects.Want(nil, e), effects.Want(forgotten, e)}}
+	}
+	o := builder.NewOperator[*corev1.ConfigMap](nil, "test").Owns(&appsv1.ControllerRevision{}).Plan(plan)
+	_, err := buildertest.PlanFor(o, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}, builder.View{})
+	require.ErrorIs(t, err, builder.ErrMisuse)
+	assert.ErrorContains(t, err, `effect "database/a": its owner is nil`)
+	assert.NotContains(t, err.Error(), "panic")
+}
+
 // A failing effect is tried again with a backoff, which outlives the process, and the condition has the performer's error.
 func TestFailingEffect(t *testing.T) {
 	f := newFixture(t, "database=orders")

@@ -59,7 +59,7 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 }
 
 func namespacesFlag(flags *flag.FlagSet) *string {
-	return flags.String("watch-namespaces", "", "`namespaces` of the owners, separated by commas (default: all)")
+	return flags.String("watch-namespaces", "", "`namespaces` of the owners and of their children, separated by commas (default: all)")
 }
 
 // manager returns a manager for the cluster of the kubeconfig.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -63,6 +64,10 @@ type identity struct {
 
 // Render returns the journal of an effect as a desired object. d.Err is what can't be rendered.
 func Render(owner client.Object, d *Desired, payload any, retain bool) *appsv1.ControllerRevision {
+	if kinds.IsNil(owner) {
+		d.Err = fmt.Errorf("effect %q: its owner is nil; give the owner of the plan", d.Key)
+		return &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: name("", d)}}
+	}
 	spec := Spec{Retain: retain}
 	for i, s := range d.Secrets {
 		if s == nil {

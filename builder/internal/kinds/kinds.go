@@ -56,7 +56,7 @@ type Registry struct {
 // New returns a Registry for a client and its cluster. Now is the clock for missing kinds.
 func New(c client.Client, now func() time.Time) *Registry { return &Registry{client: c, now: now} }
 
-// Of returns the kind of an object. A nil object, or one of a kind that the scheme doesn't know, is [failure.ErrMisuse].
+// Of returns the kind of an object. A nil object, one of a kind that the scheme doesn't know, or a nil client is [failure.ErrMisuse].
 func (r *Registry) Of(obj client.Object) (Kind, error) {
 	if IsNil(obj) {
 		return Kind{}, fmt.Errorf("%w: an object is nil (%T)", failure.ErrMisuse, obj)
@@ -64,6 +64,9 @@ func (r *Registry) Of(obj client.Object) (Kind, error) {
 	t := reflect.TypeOf(obj)
 	if known, ok := r.ofType.Load(t); ok {
 		return known.(Kind), nil
+	}
+	if r.client == nil {
+		return Kind{}, fmt.Errorf("%w: the engine has no client; give EngineFor a manager, or NewEngine a client", failure.ErrMisuse)
 	}
 	gvk, err := apiutil.GVKForObject(obj, r.client.Scheme())
 	if err != nil {

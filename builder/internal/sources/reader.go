@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,6 +22,9 @@ type Reader struct {
 	Kinds *kinds.Registry
 }
 
+// unwatched is the end of controller-runtime's error for a namespace that the cache doesn't have.
+const unwatched = "because of unknown namespace for the cache"
+
 // Get returns the object of a key, or nil if it doesn't exist. It returns the client's error; for a kind that the cluster doesn't
 // know, kinds.IsGone is true.
 func (r Reader) Get(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
@@ -31,6 +35,10 @@ func (r Reader) Get(ctx context.Context, k kinds.Kind, key store.Key) (client.Ob
 	err = r.From.Get(ctx, key.NamespacedName(), found, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) && !kinds.IsGone(err) {
 		return nil, nil
+	}
+	if err != nil && strings.HasSuffix(err.Error(), unwatched) {
+		return nil, fmt.Errorf("the manager doesn't watch the namespace %s; add it to the namespaces of its cache (--watch-namespaces), "+
+			"or keep the object in one of those", key.Namespace)
 	}
 	if err != nil {
 		return nil, err

@@ -114,6 +114,7 @@ func proxy(t *testing.T, root string) (env []string, version string) {
 		git("log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%dT%H:%M:%SZ")) + "-" + commit[:12]
 	for module, path := range map[string]string{
 		"github.com/armature-dev/armature": ".", "github.com/armature-dev/armature/tools/image": "tools/image",
+		"github.com/armature-dev/armature/tools/purity": "tools/purity",
 	} {
 		files := filepath.Join(dir, module, "@v")
 		require.NoError(t, os.MkdirAll(files, 0o755)) //nolint:gosec // for the Go command

@@ -2,6 +2,7 @@ package newcmd
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/armature-dev/armature/cmd/armature/internal/scaffold"
 )
 
 // run runs armature new in a directory, with a Go command that does what a script says, and returns the output.
@@ -123,7 +126,8 @@ func TestUpgradeOfAProject(t *testing.T) {
 	cmd.SetArgs([]string{project})
 	require.NoError(t, cmd.ExecuteContext(t.Context()))
 	assert.Equal(t, `go mod edit -require=github.com/armature-dev/armature@v0.2.0 -dropreplace=github.com/armature-dev/armature `+
-		`-require=github.com/armature-dev/armature/tools/image@v0.2.0 -dropreplace=github.com/armature-dev/armature/tools/image
+		`-require=github.com/armature-dev/armature/tools/image@v0.2.0 -dropreplace=github.com/armature-dev/armature/tools/image `+
+		`-require=github.com/armature-dev/armature/tools/purity@v0.2.0 -dropreplace=github.com/armature-dev/armature/tools/purity
 go mod tidy
 go generate .
 backup: Armature v0.1.0 -> v0.2.0
@@ -135,4 +139,41 @@ go vet ./...
 	makefile, err := os.ReadFile(filepath.Join(project, "Makefile"))
 	require.NoError(t, err)
 	assert.Contains(t, string(makefile), "devcluster/install@v0.2.0")
+}
+
+// A project from before the check of plans gets it in make lint. The check stays out of a Makefile that someone has changed there, or from
+// which they took it.
+func TestUpgradeBringsTheCheckOfPlans(t *testing.T) {
+	const former, check = "\tgo vet ./...\n", "\t" + scaffold.VetPlans + "\n"
+	dir := t.TempDir()
+	_, err := run(t, dir, "exit 0", backup...)
+	require.NoError(t, err)
+	role := filepath.Join(dir, "backup", "charts", "backup", "templates", "role.yaml")
+	require.NoError(t, os.WriteFile(role, []byte("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n"), 0o600))
+	file := filepath.Join(dir, "backup", "Makefile")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	created := string(text)
+	require.Contains(t, created, former+check)
+	for name, c := range map[string]struct{ before, after, said string }{
+		"former":  {strings.Replace(created, check, "", 1), created, "Makefile: make lint now checks that plans are pure"},
+		"changed": {strings.Replace(created, former+check, "\tstaticcheck ./...\n", 1), "", ""},
+		"removed": {strings.Replace(created, check, "\t# without purity\n", 1), "", ""},
+		"present": {created, created, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(file, []byte(c.before), 0o600))
+			cmd := NewUpgrade("v0.1.0")
+			var out bytes.Buffer
+			cmd.SetOut(&out)
+			cmd.SetArgs([]string{filepath.Join(dir, "backup")})
+			require.NoError(t, cmd.ExecuteContext(t.Context()))
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.Equal(t, cmp.Or(c.after, c.before), string(text))
+			assert.Contains(t, out.String(), c.said)
+			assert.Equal(t, c.said != "", strings.Contains(out.String(), "Makefile: "))
+			assert.Equal(t, c.said != "", strings.Contains(out.String(), "-tool="+module+"/tools/purity"))
+		})
+	}
 }

@@ -26,9 +26,9 @@ func NewUpgrade(version string) *cobra.Command {
 		Use:   "upgrade-project [DIRECTORY]",
 		Short: "Move a project of armature new to another version of Armature, and report the changes",
 		Long: `Move a project of armature new to another version of Armature: by default that of this program. The default directory is the
-working directory. The command sets the versions in go.mod and the Makefile, and generates the code, the CRDs and the role again. It
-then reports the changed files, the permissions that the role gained and lost, and code that no longer compiles. It changes no other
-file.`,
+working directory. The command sets the versions in go.mod and the Makefile, adds the check of plans to the target lint of an earlier
+project, and generates the code, the CRDs and the role again. It then reports the changed files, the permissions that the role gained
+and lost, and code that no longer compiles. It changes no other file.`,
 		Example: "  armature upgrade-project\n  armature upgrade-project --armature-version v0.2.0 backup",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,10 +56,15 @@ func upgrade(cmd *cobra.Command, dir string, to *source, built string) error {
 	if err != nil {
 		return err
 	}
-	if err := runGo(cmd, dir, append([]string{"mod", "edit"}, edits(version, tree)...)...); err != nil {
+	addsPurity, err := setMakefile(dir, version, tree)
+	if err != nil {
 		return err
 	}
-	if err := setMakefile(dir, version, tree); err != nil {
+	changes := edits(version, tree)
+	if addsPurity {
+		changes = append(changes, "-tool="+module+"/tools/purity")
+	}
+	if err := runGo(cmd, dir, append([]string{"mod", "edit"}, changes...)...); err != nil {
 		return err
 	}
 	if err := complete(cmd, dir); err != nil {
@@ -75,6 +80,9 @@ func upgrade(cmd *cobra.Command, dir string, to *source, built string) error {
 		fmt.Fprintf(out, "changed: %s\n", strings.Join(changed, ", "))
 	} else {
 		fmt.Fprintln(out, "no generated file changed")
+	}
+	if addsPurity {
+		fmt.Fprintln(out, "Makefile: make lint now checks that plans are pure")
 	}
 	if err := writeRoleChanges(cmd, before[role(p)], after[role(p)]); err != nil {
 		return err
@@ -95,7 +103,7 @@ func describeVersion(version, tree string) string {
 // edits are arguments of go mod edit that set the version, or the directory that replaces it.
 func edits(version, tree string) []string {
 	var args []string
-	for _, path := range []string{module, module + "/tools/image"} {
+	for _, path := range []string{module, module + "/tools/image", module + "/tools/purity"} {
 		args = append(args, "-require="+path+"@"+version)
 		if tree == "" {
 			args = append(args, "-dropreplace="+path)
@@ -106,17 +114,26 @@ func edits(version, tree string) []string {
 	return args
 }
 
-var devclusterLine = regexp.MustCompile(`(?m)^DEVCLUSTER \?= .*$`)
+var (
+	devclusterLine = regexp.MustCompile(`(?m)^DEVCLUSTER \?= .*$`)
+	vetOfLint      = regexp.MustCompile(`(?m)^lint:.*\n(?:\t.*\n)*?\tgo vet \./\.\.\.\n`)
+)
 
-// setMakefile sets where the Makefile has devcluster from.
-func setMakefile(dir, version, tree string) error {
+// setMakefile sets where the Makefile has devcluster from. It adds the check of plans to a target lint from before there was one, unless
+// the Makefile mentions purity.
+func setMakefile(dir, version, tree string) (addsPurity bool, err error) {
 	file := filepath.Join(dir, "Makefile")
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return err
+		return false, err
 	}
 	line := "DEVCLUSTER ?= " + scaffold.Devcluster(version, tree)
-	return os.WriteFile(file, devclusterLine.ReplaceAllLiteral(text, []byte(line)), 0o644) //nolint:gosec // a file to commit
+	text = devclusterLine.ReplaceAllLiteral(text, []byte(line))
+	if at := vetOfLint.FindIndex(text); at != nil && !bytes.Contains(text, []byte("purity")) {
+		text = slices.Insert(text, at[1], []byte("\t"+scaffold.VetPlans+"\n")...)
+		addsPurity = true
+	}
+	return addsPurity, os.WriteFile(file, text, 0o644) //nolint:gosec // a file to commit
 }
 
 // role is the path of the generated role.

@@ -43,6 +43,9 @@ func (data) GoMinor() string { return Go[:strings.LastIndex(Go, ".")] }
 // ControllerTools is the version of controller-gen.
 func (data) ControllerTools() string { return ControllerTools }
 
+// VetPlans is a command of the Makefile.
+func (data) VetPlans() string { return VetPlans }
+
 // New returns the files of a project with one kind.
 func New(p Project, k Kind) ([]File, error) {
 	if err := errors.Join(p.Check(), k.Check()); err != nil {

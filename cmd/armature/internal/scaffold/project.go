@@ -114,5 +114,8 @@ func Devcluster(version, tree string) string {
 	return "$(or $(shell command -v devcluster),$(shell go run github.com/armature-dev/armature/devcluster/install@" + version + "))"
 }
 
+// VetPlans is the command of the Makefile that checks plans. It fails without the tool: an empty -vettool is go vet itself.
+const VetPlans = `purity="$$(go tool -n purity)" && go vet -vettool="$$purity" ./...`
+
 // Devcluster is the value in the Makefile.
 func (p Project) Devcluster() string { return Devcluster(p.Armature, p.ArmatureDir) }
