@@ -76,7 +76,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 	d := &detail{
 		out: out, v: v, kind: k, node: r.URL.Query().Get("node"), eventLog: newEventLog(), nodes: newNodeMap(), shown: map[types.UID]podView{},
 	}
-	d.explainer, d.reminder = &explainer{slots: explaining, wake: out.wake}, newReminder(s.pace, out.wake)
+	d.explainer, d.reminder = &explainer{slots: explaining, user: v.account(), wake: out.wake}, newReminder(s.pace, out.wake)
 	defer d.reminder.stop()
 
 	objects := read(v.hub, source{gvk: k.GroupVersionKind, namespace: namespace, fields: "metadata.name=" + name}, "whole", whole, out.wake)
