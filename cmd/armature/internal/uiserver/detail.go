@@ -177,6 +177,7 @@ func (d *detail) setObject(u *unstructured.Unstructured) {
 	d.object = u
 	d.join(u.GetUID())
 	shown := objectView{Row: rowOf(u), Object: shownOf(u)}
+	shown.Row.Labels = u.GetLabels()
 	if d.kind.Kind == "JobFlow" && d.kind.Group == v1alpha1.GroupVersion.Group {
 		d.addFlow(u, &shown)
 	}
