@@ -164,7 +164,7 @@ func (f *feed[T]) options(more ...client.ListOption) ([]client.ListOption, error
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	all := append(more, client.InNamespace(f.source.namespace))
+	all := append([]client.ListOption{client.InNamespace(f.source.namespace)}, more...)
 	if f.source.labels != "" {
 		all = append(all, client.MatchingLabelsSelector{Selector: selected})
 	}
@@ -224,9 +224,11 @@ func (f *feed[T]) page(ctx context.Context, limit int64, at string, seen map[typ
 	ctx, held := withHolding(ctx, f.user(), limit > 1)
 	defer held.end()
 	list := f.newList()
-	if err := f.client.List(ctx, list, options...); held.isLarge {
+	err = f.client.List(ctx, list, options...)
+	if held.isLarge {
 		return nil, errLargeAnswer
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()

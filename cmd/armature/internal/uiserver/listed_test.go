@@ -41,7 +41,8 @@ func (l lists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		next = "2"
 	}
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlowList", "metadata": {"resourceVersion": "7", "continue": %q}, "items": [`, next)
+	fmt.Fprintf(w, `{"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlowList", `+
+		`"metadata": {"resourceVersion": "7", "continue": %q}, "items": [`, next)
 	for i := range limit {
 		if i > 0 {
 			fmt.Fprint(w, ",")
