@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/internal/wellknown"
+	"github.com/armature-dev/armature/operators/fluxjob/internal/needs"
 	"github.com/armature-dev/armature/operators/fluxjob/internal/queue"
 	"github.com/armature-dev/armature/operators/internal/lifecycle"
 )
@@ -251,6 +253,20 @@ func (f *forecast) reason(job *queue.Job, why queue.Reason, holder int) string {
 		text += fmt.Sprintf(", and the ends of others aren't known either: %d", more)
 	}
 	return text
+}
+
+// Reduced returns of a job what [Forecasts] and [Deadline] read, its label of Kueue, and its status.
+func Reduced(job *v1alpha1.FluxJob) *v1alpha1.FluxJob {
+	small := &v1alpha1.FluxJob{Spec: needs.Reduced(job), Status: job.Status}
+	small.Namespace, small.Name, small.UID = job.Namespace, job.Name, job.UID
+	small.CreationTimestamp, small.DeletionTimestamp = job.CreationTimestamp, job.DeletionTimestamp
+	if queue := needs.Kueue(job); queue != "" {
+		small.Labels = map[string]string{v1alpha1.LabelKueueQueue: queue}
+	}
+	if wellknown.IsPaused(job.Annotations) {
+		small.Annotations = map[string]string{wellknown.AnnotationPaused: "true"}
+	}
+	return small
 }
 
 // Deadline returns when a job that was admitted at a time ends at the latest; zero if it has no deadline.

@@ -114,7 +114,14 @@ func TestForecasts(t *testing.T) {
 			setup := settle(t, tt.setup, 10, others...)
 			over.Status.CompletionTime = new(at(9)) // its queue hasn't noticed yet
 			got := map[string]string{}
-			for key, f := range Forecasts([]*v1alpha1.FluxSetup{setup}, byName(tt.jobs...), at(10).Time) {
+			known := byName(tt.jobs...)
+			reduced := map[types.NamespacedName]*v1alpha1.FluxJob{}
+			for key, job := range known {
+				reduced[key] = Reduced(job)
+			}
+			forecasts := Forecasts([]*v1alpha1.FluxSetup{setup}, known, at(10).Time)
+			assert.Equal(t, forecasts, Forecasts([]*v1alpha1.FluxSetup{setup}, reduced, at(10).Time), "of reduced jobs")
+			for key, f := range forecasts {
 				got[key.Name] = f.Unknown
 				if !f.Admitted.IsZero() {
 					got[key.Name] = fmt.Sprint(f.Admitted.Sub(at(0).Time).Seconds())

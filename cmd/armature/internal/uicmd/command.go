@@ -110,7 +110,7 @@ func (o options) groupKinds() []schema.GroupKind {
 
 // loopback serves the person who has the kubeconfig.
 func (o options) loopback(ctx context.Context, version string, out io.Writer) error {
-	cluster, err := connect.Open(o.kube)
+	cluster, err := connect.Open(o.kube.WithWrapConfigFn(uiserver.BoundAnswers))
 	if err != nil {
 		return err
 	}

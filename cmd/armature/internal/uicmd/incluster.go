@@ -28,7 +28,7 @@ func (o options) cluster(ctx context.Context, version string, out io.Writer) err
 	login, err := uiserver.NewBearer(ctx, func(token string) (*connect.Cluster, error) {
 		viewers := rest.CopyConfig(anonymous)
 		viewers.BearerToken = token
-		return connect.ForConfig(viewers)
+		return connect.ForConfig(uiserver.BoundAnswers(viewers))
 	})
 	if err != nil {
 		return err

@@ -85,7 +85,7 @@ func (v *Viewer) readRun(ctx context.Context, namespace, name string) (run, erro
 		return run{}, fmt.Errorf("JobFlow %s can't be read", name)
 	}
 	view.setFlow(d)
-	jobs := newFeed(v.cluster.Client, jobsSource(namespace, name), jobTimesOf)
+	jobs := newFeed(v.cluster.Client, v.account, jobsSource(namespace, name), jobTimesOf)
 	if _, err := jobs.list(ctx); err != nil {
 		return run{}, err
 	}

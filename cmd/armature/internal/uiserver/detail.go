@@ -76,7 +76,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 	d := &detail{
 		out: out, v: v, kind: k, node: r.URL.Query().Get("node"), eventLog: newEventLog(), nodes: newNodeMap(), shown: map[types.UID]podView{},
 	}
-	d.explainer, d.reminder = &explainer{slots: explaining, wake: out.wake}, newReminder(s.pace, out.wake)
+	d.explainer, d.reminder = &explainer{slots: explaining, user: v.account(), wake: out.wake}, newReminder(s.pace, out.wake)
 	defer d.reminder.stop()
 
 	objects := read(v.hub, source{gvk: k.GroupVersionKind, namespace: namespace, fields: "metadata.name=" + name}, "whole", whole, out.wake)
@@ -177,6 +177,7 @@ func (d *detail) setObject(u *unstructured.Unstructured) {
 	d.object = u
 	d.join(u.GetUID())
 	shown := objectView{Row: rowOf(u), Object: shownOf(u)}
+	shown.Row.Labels = u.GetLabels()
 	if d.kind.Kind == "JobFlow" && d.kind.Group == v1alpha1.GroupVersion.Group {
 		d.addFlow(u, &shown)
 	}

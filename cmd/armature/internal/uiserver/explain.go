@@ -21,7 +21,8 @@ const (
 	// time the next one waits: so explaining takes at most a tenth of the time, however large a flow is.
 	restAfterExplain = 2 * time.Second
 	busyShare        = 9
-	// maxExplanations is how many explanations are made at a time, for all viewers: each holds the children and the events of a namespace.
+	// maxExplanations is how many explanations are made at a time, and of each user one: each holds the children and the events of a
+	// namespace.
 	maxExplanations = 2
 	// maxExplanation limits the time of an explanation, because a slot is one of few: an API server may accept a request and never answer.
 	maxExplanation = time.Minute
@@ -30,7 +31,7 @@ const (
 var errUnanswered = fmt.Errorf("the API server has not answered all requests within %s", maxExplanation)
 
 // explaining are the slots of all viewers.
-var explaining = make(chan struct{}, maxExplanations)
+var explaining = newSlots(maxExplanations)
 
 // explained is an answer of explain.
 type explained struct {
@@ -42,7 +43,8 @@ type explained struct {
 
 // explainer explains an object again when it is asked, beside the stream, and never twice at once.
 type explainer struct {
-	slots chan struct{} // has an element for each explanation that is being made
+	slots *slots
+	user  any // who the slot is taken for
 	wake  chan<- struct{}
 
 	mu     sync.Mutex
@@ -65,16 +67,15 @@ func (e *explainer) ask(ctx context.Context, explain func(context.Context) expla
 
 func (e *explainer) work(ctx context.Context, explain func(context.Context) explained) {
 	for {
-		select {
-		case e.slots <- struct{}{}:
-		case <-ctx.Done():
+		leave, err := e.slots.take(ctx, e.user)
+		if err != nil {
 			return
 		}
 		began := time.Now()
 		limited, cancel := context.WithTimeoutCause(ctx, maxExplanation, errUnanswered)
 		answer := explain(limited)
 		cancel()
-		<-e.slots
+		leave()
 		e.mu.Lock()
 		e.latest = &answer
 		e.mu.Unlock()

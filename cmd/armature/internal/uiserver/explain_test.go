@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -28,8 +29,8 @@ func TestAProcessExplainsFewObjectsAtATime(t *testing.T) {
 		ended.Add(1)
 		return explained{}
 	}
-	for range drawers {
-		(&explainer{slots: explaining, wake: make(chan struct{}, 1)}).ask(ctx, explain)
+	for user := range drawers {
+		(&explainer{slots: explaining, user: user, wake: make(chan struct{}, 1)}).ask(ctx, explain)
 	}
 	for range maxExplanations {
 		<-begun // all of the first ones are being made before one ends
@@ -41,12 +42,43 @@ func TestAProcessExplainsFewObjectsAtATime(t *testing.T) {
 	assert.Equal(t, int32(maxExplanations), most.Load())
 }
 
+// A user who opens many drawers, and also one whose explanations never end, leaves a slot to the others.
+func TestAUserIsExplainedOneObjectAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		slots := newSlots(maxExplanations)
+		var now sync.Map
+		explain := func(user string) func(context.Context) explained {
+			return func(ctx context.Context) explained {
+				_, twice := now.LoadOrStore(user, true)
+				assert.False(t, twice, user)
+				<-ctx.Done()
+				now.Delete(user)
+				return explained{}
+			}
+		}
+		for range 5 {
+			(&explainer{slots: slots, user: "alice", wake: make(chan struct{}, 1)}).ask(ctx, explain("alice"))
+		}
+		synctest.Wait()
+		(&explainer{slots: slots, user: "bob", wake: make(chan struct{}, 1)}).ask(ctx, explain("bob"))
+		synctest.Wait()
+		_, explained := now.Load("bob")
+		assert.True(t, explained)
+		cancel()
+		synctest.Wait()
+		assert.Empty(t, slots.all)
+		assert.Empty(t, slots.of)
+	})
+}
+
 // The slots are those of all viewers, so a request without an answer must not keep one.
 func TestAnExplanationThatHangsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		slots, answered := make(chan struct{}, 1), make(chan struct{}, 1)
+		slots, answered := newSlots(1), make(chan struct{}, 1)
 		hanging := &explainer{slots: slots, wake: make(chan struct{}, 1)}
 		hanging.ask(ctx, func(ctx context.Context) explained {
 			<-ctx.Done()

@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -22,8 +23,8 @@ import (
 )
 
 const (
-	// pageSize is the number of objects of one list request. An object may have 1.5 MiB of JSON, and several times that once it is read.
-	pageSize = 50
+	// pageSize is the number of objects of one list request. After an answer that is too large, the pages have one part in pageShrinks of it.
+	pageSize, pageShrinks = 500, 20
 	// maxObjects is how many objects a feed holds at most. Of more it shows the first. When it has a tenth fewer again, it lists once more.
 	maxObjects = 50_000
 	// watchSeconds is how long a watch lasts at least; at most, it lasts twice as long. The API server checks the viewer's rights when a
@@ -74,6 +75,7 @@ type item[T any] struct {
 type feed[T any] struct {
 	source  source
 	client  client.WithWatch
+	user    func() any // whose feed it is
 	project func(*unstructured.Unstructured) T
 	room    int // how many objects it holds at most
 
@@ -85,9 +87,9 @@ type feed[T any] struct {
 	readers map[*reader[T]]struct{}
 }
 
-func newFeed[T any](c client.WithWatch, s source, project func(*unstructured.Unstructured) T) *feed[T] {
+func newFeed[T any](c client.WithWatch, user func() any, s source, project func(*unstructured.Unstructured) T) *feed[T] {
 	return &feed[T]{
-		source: s, client: c, project: project, room: maxObjects, items: map[types.UID]item[T]{}, readers: map[*reader[T]]struct{}{},
+		source: s, client: c, user: user, project: project, room: maxObjects, items: map[types.UID]item[T]{}, readers: map[*reader[T]]struct{}{},
 		state: sourceState{Kind: s.gvk.Kind, Namespace: s.namespace, State: stateLoading},
 	}
 }
@@ -157,12 +159,12 @@ func (f *feed[T]) unreachable(err error) {
 }
 
 // options are those of each request.
-func (f *feed[T]) options(raw *metav1.ListOptions) ([]client.ListOption, error) {
+func (f *feed[T]) options(more ...client.ListOption) ([]client.ListOption, error) {
 	selected, err := labels.Parse(f.source.labels)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	all := []client.ListOption{client.InNamespace(f.source.namespace), &client.ListOptions{Raw: raw}}
+	all := append([]client.ListOption{client.InNamespace(f.source.namespace)}, more...)
 	if f.source.labels != "" {
 		all = append(all, client.MatchingLabelsSelector{Selector: selected})
 	}
@@ -176,8 +178,8 @@ func (f *feed[T]) options(raw *metav1.ListOptions) ([]client.ListOption, error) 
 	return all, nil
 }
 
-func (f *feed[T]) newList() *unstructured.UnstructuredList {
-	list := &unstructured.UnstructuredList{}
+func (f *feed[T]) newList() *listed {
+	list := &listed{}
 	list.SetGroupVersionKind(f.source.gvk.GroupVersion().WithKind(f.source.gvk.Kind + "List"))
 	return list
 }
@@ -187,24 +189,17 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 	f.mu.Lock()
 	f.skipped = false
 	f.mu.Unlock()
-	seen := map[types.UID]bool{}
-	for next := ""; ; {
-		options, err := f.options(&metav1.ListOptions{Limit: pageSize, Continue: next})
+	seen, next, limit := map[types.UID]bool{}, "", int64(pageSize)
+	for {
+		list, err := f.page(ctx, limit, next, seen)
+		if errors.Is(err, errLargeAnswer) {
+			limit = max(1, limit/pageShrinks)
+			continue
+		}
 		if err != nil {
 			return "", err
 		}
-		list := f.newList()
-		if err := f.client.List(ctx, list, options...); err != nil {
-			return "", err
-		}
-		f.mu.Lock()
-		for i := range list.Items {
-			seen[list.Items[i].GetUID()] = true
-			f.set(&list.Items[i])
-		}
-		f.mu.Unlock()
-		version, next = list.GetResourceVersion(), list.GetContinue()
-		if next == "" {
+		if version, next = list.GetResourceVersion(), list.GetContinue(); next == "" {
 			break
 		}
 	}
@@ -220,11 +215,37 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 	return version, nil
 }
 
+// page reads one page.
+func (f *feed[T]) page(ctx context.Context, limit int64, at string, seen map[types.UID]bool) (*listed, error) {
+	options, err := f.options(client.Limit(limit), client.Continue(at))
+	if err != nil {
+		return nil, err
+	}
+	ctx, held := withHolding(ctx, f.user(), limit > 1)
+	defer held.end()
+	list := f.newList()
+	err = f.client.List(ctx, list, options...)
+	if held.isLarge {
+		return nil, errLargeAnswer
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return list, list.each(f.source, func(u *unstructured.Unstructured) {
+		seen[u.GetUID()] = true
+		f.set(u)
+	})
+}
+
 // watch follows changes from a version on, until the API server ends the watch. It returns the version that it has come to, "" if it
 // can hold some of the skipped objects now.
 func (f *feed[T]) watch(ctx context.Context, version string) (string, error) {
 	seconds := watchSeconds + rand.Int64N(watchSeconds) //nolint:gosec // spreads the ends of many watches
-	options, err := f.options(&metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true, TimeoutSeconds: &seconds})
+	options, err := f.options(&client.ListOptions{
+		Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true, TimeoutSeconds: &seconds},
+	})
 	if err != nil {
 		return version, err
 	}

@@ -17,13 +17,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
+func nobody() any { return nil }
+
 func TestFeedShowsTheOthersOnceThereIsRoom(t *testing.T) {
 	configMap := func(i int) client.Object {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c-%02d", i)}}
 	}
 	server := newAPI(t, configMap(0), configMap(1), configMap(2))
 	source := source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap"), namespace: "default"}
-	f := newFeed(server.cluster().Client, source, func(u *unstructured.Unstructured) string { return u.GetName() })
+	f := newFeed(server.cluster().Client, nobody, source, func(u *unstructured.Unstructured) string { return u.GetName() })
 	f.room = 3
 	go f.run(t.Context())
 	shows := func(state string, names ...string) {
@@ -57,7 +59,7 @@ func TestAWatchAsksForItsEnd(t *testing.T) {
 			return c.Watch(ctx, list, opts...)
 		},
 	})
-	f := newFeed(c, source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap")}, (*unstructured.Unstructured).GetName)
+	f := newFeed(c, nobody, source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap")}, (*unstructured.Unstructured).GetName)
 	go f.run(t.Context())
 	seconds := ptr.Deref((<-asked).TimeoutSeconds, 0)
 	assert.GreaterOrEqual(t, seconds, int64(300))
@@ -69,7 +71,7 @@ func TestAHeartbeatWakesNoReader(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
 	api := newAPI(t, node)
 	wake := make(chan struct{}, 1)
-	h := newHub(t.Context(), api.cluster().Client, time.Minute)
+	h := newHub(t.Context(), api.cluster().Client, nobody, time.Minute)
 	r := read(h, source{gvk: corev1.SchemeGroupVersion.WithKind("Node")}, "placement", clusterNodeOf, wake)
 	require.Eventually(t, func() bool { return r.take().synced && api.requests("watch Node") > 0 }, time.Minute, time.Millisecond)
 	<-wake

@@ -18,6 +18,7 @@ const idleTimeout = 30 * time.Second
 type hub struct {
 	ctx         context.Context
 	client      client.WithWatch
+	user        func() any
 	idleTimeout time.Duration
 
 	mu    sync.Mutex
@@ -39,8 +40,8 @@ type shared struct {
 	closing *time.Timer
 }
 
-func newHub(ctx context.Context, c client.WithWatch, idleTimeout time.Duration) *hub {
-	return &hub{ctx: ctx, client: c, idleTimeout: idleTimeout, feeds: map[feedKey]*shared{}}
+func newHub(ctx context.Context, c client.WithWatch, user func() any, idleTimeout time.Duration) *hub {
+	return &hub{ctx: ctx, client: c, user: user, idleTimeout: idleTimeout, feeds: map[feedKey]*shared{}}
 }
 
 // read opens a place in the feed of a source, which is begun if there is none. The project function determines what the feed keeps
@@ -60,7 +61,7 @@ func read[T any](h *hub, s source, keeps string, project func(*unstructured.Unst
 	if known == nil {
 		ctx, cancel := context.WithCancel(h.ctx)
 		done := make(chan struct{})
-		f := newFeed(h.client, s, project)
+		f := newFeed(h.client, h.user, s, project)
 		known = &shared{feed: f, cancel: cancel, done: done}
 		h.feeds[key] = known
 		go func() {

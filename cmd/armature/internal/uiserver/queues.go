@@ -62,15 +62,16 @@ func setupOf(u *unstructured.Unstructured) *v1alpha1.FluxSetup {
 }
 
 func fluxJobOf(u *unstructured.Unstructured) *v1alpha1.FluxJob {
-	full, job := &v1alpha1.FluxJob{}, &v1alpha1.FluxJob{}
-	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, full) // of what can't be read, the name is left
-	job.Namespace, job.Name, job.UID, job.Labels = u.GetNamespace(), u.GetName(), u.GetUID(), full.Labels
-	job.CreationTimestamp, job.Status = full.CreationTimestamp, full.Status
-	job.Spec.Queue, job.Spec.Priority, job.Spec.DeadlineSeconds = full.Spec.Queue, full.Spec.Priority, full.Spec.DeadlineSeconds
-	if job.Status.CompletionTime == nil { // what it needs, and for how long
-		job.Spec.Size, job.Spec.Resources, job.Spec.MiniCluster = full.Spec.Size, full.Spec.Resources, full.Spec.MiniCluster
+	job := &v1alpha1.FluxJob{}
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, job) != nil { // the name is left
+		job = &v1alpha1.FluxJob{}
+		job.Namespace, job.Name, job.UID = u.GetNamespace(), u.GetName(), u.GetUID()
 	}
-	return job
+	small := admission.Reduced(job)
+	if small.Status.CompletionTime != nil { // it needs nothing any more
+		small.Spec.Size, small.Spec.Resources, small.Spec.MiniCluster = nil, nil, nil
+	}
+	return small
 }
 
 // queueBook is what one stream knows of queues. A change leads to the queues that it is about, and to no other.

@@ -1,17 +1,23 @@
 package uiserver
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 func waitingJob(name, queue string) *v1alpha1.FluxJob {
@@ -121,4 +127,24 @@ func TestWhatLeavesAQueueIsForgotten(t *testing.T) {
 	assert.Equal(t, map[types.NamespacedName]string{{Namespace: "a", Name: "y"}: "batch", {Namespace: "a", Name: "z"}: "batch"}, b.holders)
 	b.take(changes[*v1alpha1.FluxSetup]{gone: []types.UID{"u"}}, changes[*v1alpha1.FluxJob]{})
 	assert.Empty(t, b.holders)
+}
+
+// The stream of queues holds each job. Its pause counts: a paused job keeps its quota.
+func TestAJobOfAQueueIsSmall(t *testing.T) {
+	job := waitingJob("j", "batch")
+	job.Spec.Image, job.Spec.Command = "", ""
+	job.Annotations = map[string]string{wellknown.AnnotationPaused: "true", "note": strings.Repeat("x", 10_000)}
+	job.Labels = map[string]string{v1alpha1.LabelKueueQueue: "k", "note": "x"}
+	job.Spec.MiniCluster = &v1alpha1.MiniClusterSpec{Size: 3, DeadlineSeconds: ptr.To[int64](60)}
+	job.Spec.MiniCluster.Pod.Tolerations = make([]corev1.Toleration, 1000)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
+	require.NoError(t, err)
+	kept := fluxJobOf(&unstructured.Unstructured{Object: content})
+	text, err := json.Marshal(kept)
+	require.NoError(t, err)
+	assert.Less(t, len(text), 1000)
+	assert.Equal(t, map[string]string{wellknown.AnnotationPaused: "true"}, kept.Annotations)
+	assert.Equal(t, map[string]string{v1alpha1.LabelKueueQueue: "k"}, kept.Labels)
+	assert.Equal(t, int32(3), kept.Spec.MiniCluster.Size)
+	assert.Equal(t, job.Spec.MiniCluster.DeadlineSeconds, kept.Spec.MiniCluster.DeadlineSeconds)
 }

@@ -2,6 +2,7 @@ package uiserver
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,8 +17,14 @@ import (
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
-// maxMessage is the most bytes of a message in a list; the drawer has all of it.
-const maxMessage = 300
+const (
+	// maxMessage is the most bytes of a message in a list; the drawer has all of it.
+	maxMessage = 300
+	// maxWord is the most bytes of a state, a reason or the name of a queue.
+	maxWord = 100
+	// maxLabels is the most bytes of a row's labels; the drawer has all of them.
+	maxLabels = 2 << 10
+)
 
 // row is what a list shows of an object.
 type row struct {
@@ -46,18 +53,8 @@ type row struct {
 	Deleting  bool              `json:"deleting,omitempty"`
 	Queue     string            `json:"queue,omitempty"`
 	Size      int64             `json:"size,omitempty"`
-	// NodeTypes are those of a cluster by the DSOI engine.
-	NodeTypes []nodeType `json:"nodeTypes,omitempty"`
 	// Actions are those that make sense in this state.
 	Actions []string `json:"actions,omitempty"`
-}
-
-// nodeType is a node type of a cluster.
-type nodeType struct {
-	Name    string `json:"name"`
-	State   string `json:"state,omitempty"`
-	Ready   int64  `json:"ready"`
-	Desired int64  `json:"desired"`
 }
 
 // tone is the state of an object, for colours.
@@ -92,10 +89,10 @@ func rowOf(u *unstructured.Unstructured) row {
 	o := diagnose.NewObject(u, nil)
 	r := row{
 		UID: u.GetUID(), Kind: u.GetKind(), APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(),
-		State: stateOf(o), Tone: toneOf(o), Created: u.GetCreationTimestamp().Time, Labels: u.GetLabels(),
+		State: shorten(stateOf(o), maxWord), Tone: toneOf(o), Created: u.GetCreationTimestamp().Time, Labels: firstLabels(u.GetLabels()),
 		Started: timeAt(u, "status", "startTime"), Ended: timeAt(u, "status", "completionTime"),
 		Paused: u.GetAnnotations()[wellknown.AnnotationPaused] == "true", Deleting: u.GetDeletionTimestamp() != nil,
-		Queue: cmp.Or(text(u, "status", "queue"), text(u, "spec", "queue")), Size: number(u, "spec", "size"),
+		Queue: shorten(cmp.Or(text(u, "status", "queue"), text(u, "spec", "queue")), maxWord), Size: number(u, "spec", "size"),
 		Actions: controlcmd.Offered(u),
 	}
 	r.Suspended = flag(u, "spec", "suspend") || flag(u, "spec", "runPolicy", "suspend")
@@ -108,6 +105,18 @@ func rowOf(u *unstructured.Unstructured) row {
 		r.State = "Paused"
 	}
 	return r
+}
+
+// firstLabels returns the labels that maxLabels has room for, by name.
+func firstLabels(all map[string]string) map[string]string {
+	first, left := map[string]string{}, maxLabels
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if left -= len(name) + len(all[name]); left < 0 {
+			break
+		}
+		first[name] = all[name]
+	}
+	return first
 }
 
 // stateOf is the object's own word for its state.
@@ -126,7 +135,7 @@ func reasonOf(u *unstructured.Unstructured) (reason, message string) {
 			}
 			reason, _ = c["reason"].(string)
 			message, _ = c["message"].(string)
-			return reason, shorten(message, maxMessage)
+			return shorten(reason, maxWord), shorten(message, maxMessage)
 		}
 	}
 	return "", ""
@@ -157,10 +166,8 @@ func (r *row) count(u *unstructured.Unstructured) {
 			continue
 		}
 		t := &unstructured.Unstructured{Object: fields}
-		n := nodeType{Name: text(t, "name"), State: text(t, "state"), Ready: number(t, "ready"), Desired: number(t, "desired")}
-		r.NodeTypes = append(r.NodeTypes, n)
-		r.Done += n.Ready
-		r.Total += n.Desired
+		r.Done += number(t, "ready")
+		r.Total += number(t, "desired")
 	}
 }
 

@@ -1,9 +1,15 @@
 package uiserver
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -26,4 +32,35 @@ func TestATerminatingPodDoesNotRun(t *testing.T) {
 	assert.Equal(t, toneWait, v.Tone)
 	assert.NoError(t, unstructured.SetNestedField(pod.Object, "Succeeded", "status", "phase"))
 	assert.Equal(t, "Succeeded", podViewOf(pod).State, "it has ended, and is only kept by a finalizer")
+}
+
+// A feed holds tens of thousands of rows, of objects that their users have filled with anything.
+func TestARowIsSmall(t *testing.T) {
+	long, labels := strings.Repeat("x", 1000), map[string]any{"a/first": "1"}
+	for i := range 1000 {
+		labels[fmt.Sprintf("l-%05d", i)] = "value"
+	}
+	var types []any
+	for i := range 1000 {
+		types = append(types, map[string]any{"name": fmt.Sprint(i), "state": long, "ready": int64(1), "desired": int64(1)})
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Other", "metadata": map[string]any{"name": "o", "labels": labels},
+		"spec": map[string]any{"queue": long},
+		"status": map[string]any{
+			"state": long, "nodeTypes": types, "conditions": []any{map[string]any{"type": "Ready", "reason": long, "message": long}},
+		},
+	}}
+	r := rowOf(u)
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
+	assert.Less(t, len(text), 4<<10)
+	assert.Equal(t, "1", r.Labels["a/first"])
+	assert.Equal(t, int64(1000), r.Total)
+
+	out := httptest.NewRecorder()
+	d := &detail{out: newStream(out, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)), eventLog: newEventLog()}
+	d.setObject(u)
+	_, data, _ := strings.Cut(out.Body.String(), "event: object\ndata: ")
+	assert.Len(t, decoded[objectView](t, data).Row.Labels, len(labels), "the drawer has all labels")
 }

@@ -41,11 +41,11 @@ func New(o Options) (http.Handler, error) {
 	mux.HandleFunc("POST /api/session", s.login)
 	mux.HandleFunc("DELETE /api/session", s.logout)
 	mux.HandleFunc("GET /api/access", s.known(s.access))
-	mux.HandleFunc("GET /api/stream/objects", s.known(s.streamObjects))
-	mux.HandleFunc("GET /api/stream/flow", s.known(s.streamFlow))
-	mux.HandleFunc("GET /api/stream/detail", s.known(s.streamDetail))
-	mux.HandleFunc("GET /api/stream/logs", s.known(s.streamLogs))
-	mux.HandleFunc("GET /api/stream/queues", s.known(s.streamQueues))
+	mux.HandleFunc("GET /api/stream/objects", s.known(s.counted(s.streamObjects)))
+	mux.HandleFunc("GET /api/stream/flow", s.known(s.counted(s.streamFlow)))
+	mux.HandleFunc("GET /api/stream/detail", s.known(s.counted(s.streamDetail)))
+	mux.HandleFunc("GET /api/stream/logs", s.known(s.counted(s.streamLogs)))
+	mux.HandleFunc("GET /api/stream/queues", s.known(s.counted(s.streamQueues)))
 	mux.HandleFunc("GET /api/schema", s.known(s.schema))
 	mux.HandleFunc("GET /api/compare", s.known(s.compare))
 	mux.HandleFunc("POST /api/actions", s.known(s.act))
@@ -65,6 +65,19 @@ func (s *server) known(handle func(http.ResponseWriter, *http.Request, *Viewer))
 			s.refuse(w, r, err)
 			return
 		}
+		handle(w, r, v)
+	}
+}
+
+// counted runs the handler of a stream as one of those that the viewer may have open.
+func (s *server) counted(handle func(http.ResponseWriter, *http.Request, *Viewer)) func(http.ResponseWriter, *http.Request, *Viewer) {
+	return func(w http.ResponseWriter, r *http.Request, v *Viewer) {
+		end, err := streams.begin(v)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		defer end()
 		handle(w, r, v)
 	}
 }

@@ -2,6 +2,8 @@ package uiserver
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -70,4 +72,37 @@ func TestEventsAreSmall(t *testing.T) {
 		}
 	}
 	assert.Len(t, rows, n)
+}
+
+// Each stream takes memory that all viewers share. A user has a part of it, however many tokens he has; a closed stream counts no more.
+func TestAUserHasFewStreams(t *testing.T) {
+	s, _ := newShared(t, newAPI(t))
+	paths := []string{
+		"objects?namespace=a", "queues?namespace=a", "flow?namespace=a&name=f", "detail?kind=Pod&namespace=a&name=p", "logs?namespace=a&pod=p",
+	}
+	open := func(user, path string) (code int, body io.ReadCloser) {
+		s.bearer = user
+		answer := s.get("/api/stream/" + path)
+		return answer.StatusCode, answer.Body
+	}
+	var bodies []io.Closer
+	for i := range maxStreamsOfUser {
+		code, body := open("alice", "objects?kind=JobFlow&namespace=a")
+		require.Equal(t, http.StatusOK, code, i)
+		bodies = append(bodies, body)
+	}
+	for _, path := range paths {
+		code, body := open("alice", path)
+		assert.Equal(t, http.StatusTooManyRequests, code, path)
+		var f failure
+		require.NoError(t, json.NewDecoder(body).Decode(&f))
+		assert.Equal(t, "you have 100 streams open already: close other windows of this page, and reload this one", f.Error)
+	}
+	code, _ := open("bob", "objects?kind=JobFlow&namespace=b")
+	assert.Equal(t, http.StatusOK, code)
+	require.NoError(t, bodies[0].Close())
+	require.Eventually(t, func() bool {
+		code, _ = open("alice", "objects?kind=JobFlow&namespace=a")
+		return code == http.StatusOK
+	}, time.Minute, 10*time.Millisecond)
 }

@@ -50,7 +50,7 @@ func (s *server) create(w http.ResponseWriter, r *http.Request, v *Viewer) (code
 	if err != nil {
 		return 0, nil, err
 	}
-	end, err := v.beginSubmission()
+	end, err := submissions.begin(v)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -100,7 +100,7 @@ func receive(w http.ResponseWriter, r *http.Request, v *Viewer) ([]byte, error) 
 	body := http.MaxBytesReader(w, r.Body, maxObjectBody)
 	_, err := text.ReadFrom(io.LimitReader(body, maxBody+1))
 	if err == nil && text.Len() > maxBody {
-		end, tooMany := v.beginLarge()
+		end, tooMany := large.begin(v)
 		if tooMany != nil {
 			return nil, tooMany
 		}

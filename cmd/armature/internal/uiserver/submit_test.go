@@ -90,7 +90,7 @@ func TestABodyIsBounded(t *testing.T) {
 func TestSubmissionsAreLimited(t *testing.T) {
 	var ends []func()
 	begin := func(v *Viewer) error {
-		end, err := v.beginSubmission()
+		end, err := submissions.begin(v)
 		if err == nil {
 			ends = append(ends, end)
 		}

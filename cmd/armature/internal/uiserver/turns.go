@@ -17,32 +17,49 @@ const (
 	maxLarge, maxLargeOfUser = 4, 2
 	// maxReading is how many of the submitted objects are read at a time.
 	maxReading = 2
+	// maxStreams is how many streams are open, and maxStreamsOfUser how many of one user. A page has at most two, so these are the pages
+	// of as many viewers as the server remembers.
+	maxStreams, maxStreamsOfUser = 2 * maxViewers, 2 * maxOfAccount
 )
 
 var (
-	submissions = turns{of: map[any]int{}}
-	large       = turns{of: map[any]int{}}
-	reading     = make(chan struct{}, maxReading)
+	submissions = newTurns(maxSubmissions, maxOfUser,
+		"you submit %d objects at a time already: try again when one of them has been created",
+		"%d objects are being submitted: try again in a moment")
+	large = newTurns(maxLarge, maxLargeOfUser,
+		"you submit %d objects of more than 64 KiB at a time already: try again when one of them has been created",
+		"%d objects of more than 64 KiB are being submitted: try again in a moment")
+	streams = newTurns(maxStreams, maxStreamsOfUser,
+		"you have %d streams open already: close other windows of this page, and reload this one",
+		"%d streams are open: reload the page in a few minutes")
+	reading = make(chan struct{}, maxReading)
 )
 
 // turns counts what is done at a time, in all and of each user.
 type turns struct {
+	most, ofUser    int
+	tooOwn, tooMany string // the refusals, with the limit
+
 	mu  sync.Mutex
 	all int
 	of  map[any]int
 }
 
+func newTurns(most, ofUser int, tooOwn, tooMany string) *turns {
+	return &turns{most: most, ofUser: ofUser, tooOwn: tooOwn, tooMany: tooMany, of: map[any]int{}}
+}
+
 // begin takes a turn, or refuses it beside too many others.
-func (t *turns) begin(v *Viewer, most, ofUser int, what string) (end func(), err error) {
+func (t *turns) begin(v *Viewer) (end func(), err error) {
 	user := v.account()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var text string
 	switch {
-	case t.of[user] >= ofUser:
-		text = fmt.Sprintf("you submit %d %s at a time already: try again when one of them has been created", ofUser, what)
-	case t.all >= most:
-		text = fmt.Sprintf("%d %s are being submitted: try again in a moment", most, what)
+	case t.of[user] >= t.ofUser:
+		text = fmt.Sprintf(t.tooOwn, t.ofUser)
+	case t.all >= t.most:
+		text = fmt.Sprintf(t.tooMany, t.most)
 	default:
 		t.all++
 		t.of[user]++
@@ -58,12 +75,4 @@ func (t *turns) end(user any) {
 	if t.of[user]--; t.of[user] == 0 {
 		delete(t.of, user)
 	}
-}
-
-func (v *Viewer) beginSubmission() (end func(), err error) {
-	return submissions.begin(v, maxSubmissions, maxOfUser, "objects")
-}
-
-func (v *Viewer) beginLarge() (end func(), err error) {
-	return large.begin(v, maxLarge, maxLargeOfUser, fmt.Sprintf("objects of more than %d KiB", maxBody>>10))
 }

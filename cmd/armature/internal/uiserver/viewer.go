@@ -29,9 +29,8 @@ type Viewer struct {
 // NewViewer returns the viewer with a connection's credential. The context ends all that he reads.
 func NewViewer(ctx context.Context, cluster *connect.Cluster) (*Viewer, error) {
 	ctx, end := context.WithCancel(ctx)
-	v := &Viewer{
-		cluster: cluster, hub: newHub(ctx, cluster.Client, idleTimeout), rights: newRights(cluster.Client), end: end,
-	}
+	v := &Viewer{cluster: cluster, rights: newRights(cluster.Client), end: end}
+	v.hub = newHub(ctx, cluster.Client, v.account, idleTimeout)
 	if cluster.Config != nil {
 		pods, err := kubernetes.NewForConfig(cluster.Config)
 		if err != nil {

@@ -1,6 +1,7 @@
 package needs
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -106,10 +107,32 @@ func TestOf(t *testing.T) {
 			for name, want := range tt.want.Resources {
 				assert.Zero(t, want.Cmp(got.Resources[name]), "%s: %s", name, new(got.Resources[name]).String())
 			}
+			assert.Equal(t, got, Of(job(Reduced(tt.job)), setup), "a reduced job needs the same")
 		})
 	}
 	assert.Equal(t, int32(1), Size(job(v1alpha1.FluxJobSpec{Image: "i"}), nil))
 	assert.Equal(t, int32(2), Size(template(v1alpha1.MiniClusterSpec{Size: 1, MinSize: 2}), nil))
+}
+
+// A program that holds many jobs holds little of each, whatever their users have written.
+func TestReducedJobsAreSmall(t *testing.T) {
+	many, tolerations := corev1.ResourceList{}, make([]corev1.Toleration, 1000)
+	for i := range 1000 {
+		many[corev1.ResourceName(fmt.Sprintf("example.com/r%d", i))] = resource.MustParse("1")
+	}
+	container := v1alpha1.MiniClusterContainer{Resources: corev1.ResourceRequirements{Limits: many}}
+	for name, spec := range map[string]v1alpha1.FluxJobSpec{
+		"a command":      {Image: "i", Command: strings.Repeat("x", 10_000)},
+		"a long name":    {Image: "i", Resources: new(requests(strings.Repeat("x", 10_000), "1"))},
+		"resources":      {Image: "i", Resources: &corev1.ResourceRequirements{Requests: many}},
+		"of a container": {MiniCluster: &v1alpha1.MiniClusterSpec{Containers: []v1alpha1.MiniClusterContainer{container}}},
+		"of a pod":       {MiniCluster: &v1alpha1.MiniClusterSpec{Pod: v1alpha1.MiniClusterPod{Resources: many}}},
+		"of no interest": {MiniCluster: &v1alpha1.MiniClusterSpec{Pod: v1alpha1.MiniClusterPod{Tolerations: tolerations}}},
+	} {
+		text, err := json.Marshal(Reduced(job(spec)))
+		assert.NoError(t, err)
+		assert.Less(t, len(text), 1000, name)
+	}
 }
 
 func TestAmountsDoNotOverflow(t *testing.T) {

@@ -1,0 +1,146 @@
+package uiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/api/v1alpha1"
+)
+
+// lists answers the list requests of two pages with as many JobFlows of a spec as are asked for, and those of the namespace "hangs" never.
+type lists struct {
+	spec   string
+	limits chan int
+}
+
+func (l lists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	if query.Get("watch") == "true" || strings.Contains(r.URL.Path, "/hangs/") {
+		<-r.Context().Done()
+		return
+	}
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	l.limits <- limit
+	page, next := query.Get("continue"), ""
+	if page == "" {
+		next = "2"
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlowList", `+
+		`"metadata": {"resourceVersion": "7", "continue": %q}, "items": [`, next)
+	for i := range limit {
+		if i > 0 {
+			fmt.Fprint(w, ",")
+		}
+		fmt.Fprintf(w, `{"metadata": {"name": "f%s-%d", "uid": "%[1]s-%[2]d", "resourceVersion": "5"}, "spec": %s}`, page, i, l.spec)
+	}
+	fmt.Fprint(w, "]}")
+}
+
+// client is a viewer's client of a real API server, as far as lists go.
+func (l lists) client(t *testing.T) client.WithWatch {
+	t.Helper()
+	server := httptest.NewServer(l)
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{v1alpha1.GroupVersion})
+	mapper.Add(v1alpha1.GroupVersion.WithKind("JobFlow"), meta.RESTScopeNamespace)
+	c, err := client.NewWithWatch(BoundAnswers(&rest.Config{Host: server.URL}), client.Options{Mapper: mapper})
+	require.NoError(t, err)
+	return c
+}
+
+// A tenant's objects can be large, and take many times that once they are read: a list must not read a page of them at once.
+func TestAListReadsOneObjectAtATime(t *testing.T) {
+	spec := fmt.Sprintf(`{"note": %q, "tolerations": [%s{}]}`, strings.Repeat("x", 80_000), strings.Repeat("{},", 10_000))
+	api := lists{spec: spec, limits: make(chan int, 10)}
+	c := api.client(t)
+	alive := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc) //nolint:gosec // no test has that much
+	}
+	before, most := alive(), int64(0)
+	f := newFeed(c, nobody, flowSource("a", ""), func(u *unstructured.Unstructured) string {
+		if strings.HasSuffix(u.GetName(), "-20") { // most of the page has been read
+			most = max(most, alive())
+		}
+		tolerations, _, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "tolerations")
+		return fmt.Sprint(u.GetKind(), " ", u.GetName(), " ", len(tolerations.([]any)))
+	})
+	f.source.fields = ""
+	version, err := f.list(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "7", version)
+	assert.Equal(t, []int{500, 25, 25}, []int{<-api.limits, <-api.limits, <-api.limits}, "all 500 would be 55 MB of JSON")
+	assert.Len(t, f.items, 2*25)
+	assert.Equal(t, item[string]{"5", "JobFlow f2-1 10001"}, f.items["2-1"])
+	assert.Less(t, most-before, int64(8<<20), "25 objects take 18 MB, and 3 MB of JSON")
+}
+
+// Few answers are held at a time, of each viewer one. A request without an answer holds no place.
+func TestFewAnswersAreHeld(t *testing.T) {
+	c := lists{spec: "{}", limits: make(chan int, 100)}.client(t)
+	var mu sync.Mutex
+	now, most := map[any]int{}, 0
+	begun, end := make(chan string, 100), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var answered, hanging sync.WaitGroup
+	list := func(user, namespace string, done *sync.WaitGroup) {
+		f := newFeed(c, func() any { return user }, source{gvk: v1alpha1.GroupVersion.WithKind("JobFlow"), namespace: namespace},
+			func(u *unstructured.Unstructured) string {
+				if u.GetName() == "f-0" { // once in the first page
+					mu.Lock()
+					now[user]++
+					assert.Equal(t, 1, now[user], user)
+					most = max(most, len(now))
+					mu.Unlock()
+					begun <- user
+					<-end
+					mu.Lock()
+					delete(now, user)
+					mu.Unlock()
+				}
+				return ""
+			})
+		done.Go(func() {
+			_, err := f.list(ctx)
+			assert.Equal(t, namespace == "hangs", err != nil, "%s %v", namespace, err)
+		})
+	}
+	for _, user := range []string{"alice", "bob", "carol"} {
+		list(user, "hangs", &hanging)
+	}
+	for range 3 {
+		list("alice", "a", &answered)
+	}
+	assert.Equal(t, "alice", <-begun)
+	list("bob", "a", &answered)
+	assert.Equal(t, "bob", <-begun, "alice's others don't keep him waiting")
+	list("carol", "a", &answered)
+	for range 5 {
+		end <- struct{}{}
+	}
+	answered.Wait()
+	cancel()
+	hanging.Wait()
+	assert.LessOrEqual(t, most, maxHeld)
+	assert.Empty(t, answering.all)
+	assert.Empty(t, answering.of)
+}
