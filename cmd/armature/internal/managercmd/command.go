@@ -28,6 +28,7 @@ type options struct {
 	kube *genericclioptions.ConfigFlags
 
 	watchNamespaces []string
+	leftOut         []string // of the watched namespaces, see leaveOut
 	selector        string
 
 	metricsAddress string

@@ -52,6 +52,9 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err != nil {
 		return err
 	}
+	if o.leftOut, err = leaveOut(ctx, o, operators, logger); err != nil {
+		return err
+	}
 	mgr, lost, err := newManager(o, certificate, logger)
 	if err != nil {
 		return err
@@ -158,7 +161,7 @@ func newManager(o options, certificate *admission.SelfManaged, logger logr.Logge
 		LeaderElectionReleaseOnCancel: true,
 		Controller:                    config.Controller{MaxConcurrentReconciles: o.concurrency},
 		Cache: cache.Options{
-			DefaultNamespaces: onlyNamespaces(o.watchNamespaces), ByObject: cached(shard), DefaultWatchErrorHandler: o.watchFailed,
+			DefaultNamespaces: onlyNamespaces(o.namespaces()), ByObject: cached(shard), DefaultWatchErrorHandler: o.watchFailed,
 		},
 		// A pass must see the writes of the pass before it: what it doesn't see, it would want again.
 		// The pod groups of gang schedulers have no Go types.
