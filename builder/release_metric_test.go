@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/internal/turns"
@@ -57,6 +58,60 @@ func TestHaltedOwnersAreCounted(t *testing.T) {
 			assert.NotZero(t, owners("in_turn"))
 		})
 	}
+}
+
+// An owner that is paused in its turn halts the roll-out as armature rollout status says it: at once, for the next leader, too, and until
+// the user decides or ends the pause.
+func TestAnOwnerThatIsPausedInItsTurnIsCountedAsHalted(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	owners := f.ownersBy()
+	f.starts(two)
+	f.round()
+	f.round()
+	pause := func(value string) {
+		flow := f.flow("a")
+		flow.Annotations = map[string]string{"armature.dev/paused": value}
+		require.NoError(t, f.world.Update(t.Context(), flow))
+	}
+	pause("true")
+	assert.Equal(t, time.Minute, f.pass("a"))
+	assert.Equal(t, 1, owners("halted"))
+	assert.Zero(t, owners("in_turn"))
+	f.decide(func(r *turns.Record) { r.State = turns.Aborted })
+	assert.Equal(t, time.Minute, f.pass("a"), "the user may resume the roll-out")
+	assert.Zero(t, owners("halted"))
+	assert.Equal(t, 1, owners("in_turn"))
+	f.decide(func(r *turns.Record) { r.State = turns.Progressing })
+	f.pass("a")
+	assert.Equal(t, 1, owners("halted"))
+
+	f.starts(two)
+	f.pass("a")
+	f.round()
+	pause("false")
+	owners = f.ownersBy() // in tests, the counts of the former process remain
+	f.pass("a")
+	assert.Equal(t, -1, owners("halted"))
+	assert.Equal(t, 1, owners("in_turn"))
+}
+
+// An owner that is paused while it waits for its turn waits no longer.
+func TestAnOwnerThatIsPausedBeforeItsTurnIsNotCounted(t *testing.T) {
+	f := newFleet(t, "a", "b")
+	f.runs(one)
+	f.now = f.now.Add(time.Hour)
+	owners := f.ownersBy()
+	f.starts(two)
+	f.round()
+	f.round()
+	assert.Equal(t, 1, owners("waiting"))
+	flow := f.flow("b")
+	flow.Annotations = map[string]string{"armature.dev/paused": "true"}
+	require.NoError(t, f.world.Update(t.Context(), flow))
+	assert.Zero(t, f.pass("b"))
+	assert.Zero(t, owners("waiting"))
 }
 
 // Without owners that wait, the halted one reads the user's decision itself. A second decision can halt the roll-out again.

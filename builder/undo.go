@@ -246,9 +246,12 @@ func (r *reconciler[T]) pause(ctx context.Context, owner T) (reconcile.Result, e
 	if !ok {
 		return reconcile.Result{}, nil
 	}
-	if r.turns != nil { // a paused owner keeps its turn
-		if err := r.turns.Leave(ctx, client.ObjectKeyFromObject(owner)); err != nil {
-			return r.next(ctx, owner, 0, err)
+	var after time.Duration
+	var turnErr error // which doesn't keep a user from an undo
+	if r.turns != nil {
+		halts := false
+		if halts, turnErr = r.turns.Pause(ctx, owner); halts {
+			after = haltedPoll
 		}
 	}
 	u, undoErr := r.undo(ctx, owner)
@@ -267,11 +270,10 @@ func (r *reconciler[T]) pause(ctx context.Context, owner T) (reconcile.Result, e
 			r.engine.emit(owner, ev)
 		}
 	}
-	after := time.Duration(0)
 	if u != nil && u.Reason == events.ReasonWaiting {
 		after = waitForDeletion
 	}
-	return r.next(ctx, owner, after, errors.Join(undoErr, err))
+	return r.next(ctx, owner, after, errors.Join(turnErr, undoErr, err))
 }
 
 const pausedMessage = "the operator writes nothing while the annotation " + wellknown.AnnotationPaused + " is \"true\""

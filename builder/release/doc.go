@@ -41,6 +41,6 @@
 // nothing is held. An upgrade that disrupts nothing costs two writes in all, and no write per owner. The price is small: if the program
 // restarts during a roll-out, a disruptive change whose cause lies outside the owner's spec, such as a changed Secret, may wait for a turn.
 //
-// A build is identified by the digest of its executable and of its arguments, because a changed flag can change all owners as well. A
-// program that doesn't use this package, such as an earlier version, isn't noticed.
+// A build is identified by the digest of its executable and of its arguments, because a changed flag can change all owners as well. [Build]
+// leaves out arguments. A program that doesn't use this package, such as an earlier version, isn't noticed.
 package release

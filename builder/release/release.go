@@ -3,6 +3,7 @@ package release
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -52,12 +53,16 @@ func Around(mgr manager.Manager, o Options) (manager.Manager, error) {
 		return nil, fmt.Errorf("the time in which an owner must become ready is %s; it must not be negative", s.ReadyWithin)
 	}
 	if s.Build == "" {
-		if s.Build, err = build.Digest(); err != nil {
+		if s.Build, err = build.Digest(os.Args[1:]); err != nil {
 			return nil, fmt.Errorf("identify the program's build: %w", err)
 		}
 	}
 	return releasing{mgr, s}, nil
 }
+
+// Build returns a digest of the executable and of arguments, for Options.Build: leave out those that can't change a plan, such as the level
+// of a log, so that a change of them doesn't begin a roll-out. It returns an error if it can't read the executable.
+func Build(args ...string) (string, error) { return build.Digest(args) }
 
 // Check returns an error if MaxOwners can't have this value.
 func Check(maxOwners string) error {

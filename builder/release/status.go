@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -115,6 +114,9 @@ func (r *Rollout) ReadOwners(ctx context.Context, c client.Reader) error {
 	for i := range list.Items {
 		obj := &list.Items[i]
 		mark := turns.MarkOf(conditionsOf(obj))
+		if wellknown.IsPaused(obj.GetAnnotations()) && obj.GetDeletionTimestamp() == nil {
+			mark = mark.OfPaused()
+		}
 		key := types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}
 		owner := Owner{
 			Kind: r.record.Owner.Kind, Namespace: key.Namespace, Name: key.Name, Why: mark.Why,
@@ -122,9 +124,6 @@ func (r *Rollout) ReadOwners(ctx context.Context, c client.Reader) error {
 		}
 		switch {
 		case mark.IsInTurn():
-			if wellknown.IsPaused(obj.GetAnnotations()) && obj.GetDeletionTimestamp() == nil { // no pass can end its turn, or find it late
-				owner.Halts, owner.Why = true, strings.TrimSuffix("is paused; "+owner.Why, "; ")
-			}
 			r.InTurn = append(r.InTurn, owner)
 			if owner.Halts && !owner.Passed && r.State == Progressing {
 				r.State = Halted

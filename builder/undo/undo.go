@@ -2,6 +2,7 @@ package undo
 
 import (
 	"fmt"
+	"os"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -22,7 +23,7 @@ func Around(mgr manager.Manager, o Options) (manager.Manager, error) {
 	s := former.Settings{Build: o.Build}
 	if s.Build == "" {
 		var err error
-		if s.Build, err = build.Digest(); err != nil {
+		if s.Build, err = build.Digest(os.Args[1:]); err != nil {
 			return nil, fmt.Errorf("identify the program's build: %w", err)
 		}
 	}

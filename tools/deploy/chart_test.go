@@ -121,6 +121,14 @@ func TestOperatorsAreSwitchable(t *testing.T) {
 	assert.Contains(t, all, "ClusterRoleBinding /armature-jobflow")
 }
 
+// A failed liveness probe restarts the manager, which then fills its caches again: it waits longer than the probe that does no harm.
+func TestTheLivenessProbeIsThePatientOne(t *testing.T) {
+	c := container(t, chartWith(t))
+	liveness, readiness := at(c, "livenessProbe", "timeoutSeconds"), at(c, "readinessProbe", "timeoutSeconds")
+	assert.Greater(t, liveness, readiness)
+	assert.GreaterOrEqual(t, liveness, float64(5))
+}
+
 // In namespaced mode the permissions are given in the namespaces; cluster-wide only those about what is in none.
 func TestNamespacedMode(t *testing.T) {
 	all := chartWith(t, `watchNamespaces=["team-a","team-b"]`)

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Digest returns the digest of the executable and of its arguments, because a changed flag can change all plans as well.
-func Digest() (string, error) { return digest(Executable, os.Args[1:]) }
+// Digest returns the digest of the executable and of arguments, because a changed flag can change all plans as well.
+func Digest(args []string) (string, error) { return digest(Executable, args) }
 
 func digest(executable func() (string, error), args []string) (string, error) {
 	content, err := executable()

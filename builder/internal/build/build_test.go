@@ -29,7 +29,7 @@ func TestTheDigestIsThatOfTheProgramAndItsArguments(t *testing.T) {
 
 	content, err := Executable()
 	require.NoError(t, err)
-	whole, err := Digest()
+	whole, err := Digest(os.Args[1:])
 	require.NoError(t, err)
 	assert.Equal(t, of(content, os.Args[1:]...), whole)
 }

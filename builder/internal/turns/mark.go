@@ -89,6 +89,16 @@ func (m Mark) IsInTurn() bool {
 	return m.Reason == events.ReasonReleasing || m.Reason == events.ReasonRolloutHalted
 }
 
+// OfPaused returns what the mark means while the owner is paused. In its turn, the owner halts the roll-out: no pass can end the turn, or
+// find it late. Otherwise nobody waits for the owner, nor it for others.
+func (m Mark) OfPaused() Mark {
+	if !m.IsInTurn() {
+		return Mark{}
+	}
+	m.Reason, m.Why = events.ReasonRolloutHalted, strings.TrimSuffix("is paused; "+m.Why, "; ")
+	return m
+}
+
 // IsWaiting reports whether the owner waits for its turn.
 func (m Mark) IsWaiting() bool { return m.Reason == events.ReasonWaitingForTurn }
 

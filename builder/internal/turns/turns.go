@@ -362,9 +362,25 @@ func (t *Turns) Settle(ctx context.Context, key types.NamespacedName) error {
 	return t.remove(ctx, key, true)
 }
 
-// Leave notes that an owner is paused. If it is in its turn, others continue to wait for it.
-func (t *Turns) Leave(ctx context.Context, key types.NamespacedName) error {
-	return t.remove(ctx, key, false)
+// Pause notes that an owner is paused. If it is in its turn, it keeps that and halts the roll-out: Pause reports it, and reads the user's
+// decision.
+func (t *Turns) Pause(ctx context.Context, owner client.Object) (bool, error) {
+	key, mark := client.ObjectKeyFromObject(owner), MarkOf(t.operator.Conditions(owner)).OfPaused()
+	if mark == (Mark{}) {
+		t.Count(key, mark)
+		return false, t.remove(ctx, key, false)
+	}
+	if err := t.open(ctx); err != nil {
+		return false, err
+	}
+	t.Count(key, mark)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.todo[key] == nil { // or the roll-out is complete
+		return false, nil
+	}
+	t.inTurn[key] = struct{}{}
+	return true, t.refresh(ctx)
 }
 
 // Forget notes that an owner is gone.

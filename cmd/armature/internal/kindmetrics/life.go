@@ -82,12 +82,18 @@ func (l life) state() state {
 	}
 }
 
+// The outcomes of an object.
+const (
+	succeeded = "succeeded"
+	failed    = "failed"
+)
+
 // outcome is how it ended: succeeded or failed.
 func (l life) outcome() string {
 	if meta.IsStatusConditionTrue(l.conditions, v1alpha1.ConditionSucceeded) {
-		return "succeeded"
+		return succeeded
 	}
-	return "failed"
+	return failed
 }
 
 // latency is how long it took from its creation to its start.

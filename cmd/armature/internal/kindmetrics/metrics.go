@@ -121,26 +121,39 @@ func nameOf(obj any) string {
 	return ""
 }
 
-// handler follows the objects of a kind. Of a kind without objects there are zeros, so that what is absent is the manager.
+// handler follows the objects of a kind. Of a kind without objects there are zeros, so that what is absent is the manager. A counter, too,
+// begins with 0: Prometheus doesn't count the first value of a series as an increase.
 func (m *Metrics) handler(kind string) cache.ResourceEventHandler {
 	m.mu.Lock()
 	m.states[kind] = map[types.UID]state{}
 	m.mu.Unlock()
+	for _, outcome := range []string{succeeded, failed} {
+		m.finished.WithLabelValues(kind, outcome)
+	}
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { m.saw(kind, nil, obj) },
 		UpdateFunc: func(before, after any) {
+			if before.(client.Object).GetUID() != after.(client.Object).GetUID() { // recreated in a gap of the watch
+				m.forget(kind, before)
+				before = nil
+			}
 			m.saw(kind, before, after)
 		},
 		DeleteFunc: func(obj any) {
 			if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = unknown.Obj
 			}
-			if o, ok := obj.(client.Object); ok {
-				m.mu.Lock()
-				defer m.mu.Unlock()
-				delete(m.states[kind], o.GetUID())
-			}
+			m.forget(kind, obj)
 		},
+	}
+}
+
+// forget drops an object that is gone.
+func (m *Metrics) forget(kind string, obj any) {
+	if o, ok := obj.(client.Object); ok {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.states[kind], o.GetUID())
 	}
 }
 

@@ -96,6 +96,35 @@ func TestAKindWithoutObjectsHasZeros(t *testing.T) {
 	assert.Equal(t, 3, testutil.CollectAndCount(m, "armature_objects"))
 }
 
+// The first failures of a leader count as an increase only if the counter is 0 before.
+func TestAKindWithoutEndsHasZeros(t *testing.T) {
+	m := New(elected())
+	m.handler("JobFlow")
+	require.NoError(t, testutil.CollectAndCompare(m, strings.NewReader(`
+# HELP armature_finished_total Objects that have ended, by kind and outcome (succeeded, failed).
+# TYPE armature_finished_total counter
+armature_finished_total{kind="JobFlow",outcome="failed"} 0
+armature_finished_total{kind="JobFlow",outcome="succeeded"} 0
+`), "armature_finished_total"))
+}
+
+// After a gap of the watch, the informer reports a deleted and recreated object as one update.
+func TestAnUpdateToAnotherObjectOfTheName(t *testing.T) {
+	m := New(elected())
+	h := m.handler("JobFlow")
+	h.OnAdd(flow("first", at(1), at(2), v1alpha1.ConditionSucceeded), true)
+	h.OnUpdate(flow("first", at(1), at(2), v1alpha1.ConditionSucceeded), flow("second", at(3), nil, ""))
+	h.OnUpdate(flow("second", at(3), nil, ""), flow("third", at(4), at(5), v1alpha1.ConditionFailed))
+	h.OnDelete(flow("third", at(4), at(5), v1alpha1.ConditionFailed))
+	require.NoError(t, testutil.CollectAndCompare(m, strings.NewReader(`
+# HELP armature_objects Objects of a kind, by state: waiting (not started yet), active, finished.
+# TYPE armature_objects gauge
+armature_objects{kind="JobFlow",state="active"} 0
+armature_objects{kind="JobFlow",state="finished"} 0
+armature_objects{kind="JobFlow",state="waiting"} 0
+`), "armature_objects"))
+}
+
 func TestOnlyTheLeaderCounts(t *testing.T) {
 	m := New(make(chan struct{}))
 	h := m.handler("JobFlow")

@@ -28,6 +28,7 @@ type options struct {
 	kube *genericclioptions.ConfigFlags
 
 	watchNamespaces []string
+	leftOut         []string // of the watched namespaces, see leaveOut
 	selector        string
 
 	metricsAddress string
@@ -63,6 +64,8 @@ type options struct {
 	logLevel  string
 	logFormat string
 
+	// planFlags are the flags that may change a plan, see planFlags.
+	planFlags []string
 	// watchFailed is called when a list or a watch fails, before it is tried again. Default: nil, client-go logs it.
 	watchFailed toolscache.WatchErrorHandlerWithContext
 }
@@ -86,6 +89,7 @@ It needs the CRDs of its own version or a newer one: armature install`,
 			handler := limitLines(lines)
 			defer handler.flush()
 			logger := logTo(handler)
+			o.planFlags = planFlags(cmd.Flags())
 			return logged(o.listening(run(cmd.Context(), o, logger)), o.logFormat, logger)
 		},
 	}

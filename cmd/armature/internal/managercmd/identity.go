@@ -16,7 +16,7 @@ func (o options) scope() (leader.Scope, error) {
 	if err != nil {
 		return leader.Scope{}, err
 	}
-	s := leader.Scope{Namespaces: slices.Sorted(slices.Values(o.watchNamespaces)), Selector: o.selector}
+	s := leader.Scope{Namespaces: slices.Sorted(slices.Values(o.namespaces())), Selector: o.selector}
 	for _, op := range operators {
 		s.Operators = append(s.Operators, op.name)
 	}
@@ -30,11 +30,11 @@ func (o options) queueManager() (admission.Manager, error) {
 	if err != nil {
 		return admission.Manager{}, err
 	}
-	namespaces := slices.Sorted(slices.Values(o.watchNamespaces))
 	name := namespace + "/" + o.leaderElectName
-	if seen := strings.Join(namespaces, ",") + ";" + o.selector; !o.leaderElect && seen != ";" {
+	if seen := strings.Join(slices.Sorted(slices.Values(o.watchNamespaces)), ",") + ";" + o.selector; !o.leaderElect && seen != ";" {
 		sum := sha256.Sum256([]byte(seen))
 		name += "-" + hex.EncodeToString(sum[:4])
 	}
-	return admission.Manager{Name: name, Namespaces: namespaces, Selector: o.selector}, nil
+	// The reservations of jobs that it doesn't see remain.
+	return admission.Manager{Name: name, Namespaces: slices.Sorted(slices.Values(o.namespaces())), Selector: o.selector}, nil
 }

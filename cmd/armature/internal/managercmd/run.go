@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder/release"
 	"github.com/armature-dev/armature/builder/undo"
 	"github.com/armature-dev/armature/cmd/armature/internal/kindmetrics"
 	"github.com/armature-dev/armature/internal/admission"
@@ -52,6 +53,9 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err != nil {
 		return err
 	}
+	if o.leftOut, err = leaveOut(ctx, o, operators, logger); err != nil {
+		return err
+	}
 	mgr, lost, err := newManager(o, certificate, logger)
 	if err != nil {
 		return err
@@ -71,14 +75,18 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if mgr, err = recorded(mgr, o); err != nil {
 		return err
 	}
-	if mgr, err = inTurns(mgr, o); err != nil {
+	build, err := release.Build(o.planFlags...)
+	if err != nil {
+		return fmt.Errorf("identify the program's build: %w", err)
+	}
+	if mgr, err = inTurns(mgr, o, build); err != nil {
 		return err
 	}
 	var kinds []client.Object
 	for _, op := range operators {
 		with := mgr
 		if op.undo && o.undo {
-			if with, err = undo.Around(mgr, undo.Options{}); err != nil {
+			if with, err = undo.Around(mgr, undo.Options{Build: build}); err != nil {
 				return err
 			}
 		}
@@ -158,7 +166,7 @@ func newManager(o options, certificate *admission.SelfManaged, logger logr.Logge
 		LeaderElectionReleaseOnCancel: true,
 		Controller:                    config.Controller{MaxConcurrentReconciles: o.concurrency},
 		Cache: cache.Options{
-			DefaultNamespaces: onlyNamespaces(o.watchNamespaces), ByObject: cached(shard), DefaultWatchErrorHandler: o.watchFailed,
+			DefaultNamespaces: onlyNamespaces(o.namespaces()), ByObject: cached(shard), DefaultWatchErrorHandler: o.watchFailed,
 		},
 		// A pass must see the writes of the pass before it: what it doesn't see, it would want again.
 		// The pod groups of gang schedulers have no Go types.

@@ -107,7 +107,7 @@ func rowOf(u *unstructured.Unstructured) row {
 	return r
 }
 
-// firstLabels returns the labels that maxLabels has room for, by name.
+// firstLabels returns the first labels by name, up to maxLabels.
 func firstLabels(all map[string]string) map[string]string {
 	first, left := map[string]string{}, maxLabels
 	for _, name := range slices.Sorted(maps.Keys(all)) {
