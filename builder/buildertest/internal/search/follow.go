@@ -31,11 +31,11 @@ func Follow[S any](system System[S], names []string, limit int, lenient bool) (*
 		}
 	}
 	for len(w.trace) < limit {
-		steps, err := system.Steps(w.state)
+		steps, rest, err := system.Steps(w.state)
 		if err != nil {
 			return nil, err
 		}
-		if len(steps) == 0 {
+		if rest {
 			if err := system.Rest(w.state); err != nil {
 				return &Failure{w.trace, err}, nil
 			}
@@ -94,7 +94,7 @@ func (w *way[S]) arrive(wrote bool) int {
 
 // Find returns the outcome of a name in a state, nil if there is none.
 func Find[S any](system System[S], state S, name string) (*Outcome[S], error) {
-	steps, err := system.Steps(state)
+	steps, _, err := system.Steps(state)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (c counters) Hash(s string) Hash {
 	return h
 }
 
-func (c counters) Steps(s string) ([]string, error) {
+func (c counters) Steps(s string) ([]string, bool, error) {
 	var steps []string
 	at := c.parse(s)
 	for _, name := range slices.Sorted(maps.Keys(c.limits)) {
@@ -64,7 +64,7 @@ func (c counters) Steps(s string) ([]string, error) {
 			steps = append(steps, name)
 		}
 	}
-	return steps, nil
+	return steps, len(steps) == 0, nil
 }
 
 func (c counters) Do(s, step string) ([]Outcome[string], error) {
