@@ -77,7 +77,7 @@ type Report struct {
 	Steps  int // taken
 	Slept  int // steps that were left out, because another order of them leads to the same state
 	Passes int // of operators
-	Ends   int // different states in which nothing can happen any more
+	Ends   int // different states in which nothing can happen any more, apart from a stale read
 	Depth  int // of the deepest state, in steps
 	// Exhausted reports whether every run within the number of faults was explored. False if Depth or States ended it.
 	Exhausted bool
@@ -206,8 +206,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 		}
 		e.given[uid] = true
 	}
-	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests, Owner: s.Owner}
-	for _, p := range append([]Process{own}, s.Others...) {
+	for _, p := range s.processes() {
 		if err := e.addProcess(p); err != nil {
 			return nil, err
 		}

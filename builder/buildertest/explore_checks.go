@@ -92,14 +92,9 @@ func (e *exploration) isOurs(snap *snapshot, obj client.Object) bool {
 	return false
 }
 
-// isOwner reports whether a process has a request of an object's name.
+// isOwner reports whether a process has a request of an object.
 func (e *exploration) isOwner(obj client.Object) bool {
-	for _, p := range e.processes {
-		if slices.Contains(p.Requests, reconcile.Request{NamespacedName: keyOf(obj)}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.processes, func(p process) bool { return e.scenario.reconciles(p.Process, obj) })
 }
 
 // checkChanges checks the state after a pass, or a part of one.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,4 +58,24 @@ func successor() buildertest.Scenario {
 func TestAnOperatorMayUpdateTheSuccessorOfAForeignObject(t *testing.T) {
 	buildertest.Explore(t, successor(), buildertest.Bounds{Crashes: 1})
 	buildertest.CrashEverywhere(t, successor())
+}
+
+func TestAnObjectOfAnotherKindWithTheNameOfTheOwnerIsForeign(t *testing.T) {
+	secret := &corev1.Secret{ObjectMeta: configMap("owner").ObjectMeta}
+	s := by(func(ctx context.Context, c *buildertest.Client, _ *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, client.IgnoreNotFound(c.Delete(ctx, secret.DeepCopy()))
+	})
+	s.Owner = &corev1.ConfigMap{}
+	s.Objects = append(s.Objects, secret)
+	_, err := buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+	require.ErrorIs(t, err, buildertest.ErrNotOwned)
+
+	s.Owner = nil
+	_, err = buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+	assert.EqualError(t, err, "the request default/owner may mean a ConfigMap or a Secret; set Owner to an object of the reconciled kind")
+
+	s.Objects = s.Objects[:1]
+	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error { return c.Create(ctx, secret.DeepCopy()) }}
+	_, err = buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+	require.ErrorIs(t, err, buildertest.ErrNotOwned, "one that a user creates later")
 }
