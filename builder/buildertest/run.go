@@ -104,7 +104,7 @@ func (r *run) settle(ctx context.Context) error {
 			return fmt.Errorf("no fixed point after %d rounds; the last calls were\n%s", r.scenario.MaxRounds, r.lastCalls())
 		}
 		before := r.server.Version()
-		after, failed := r.round(ctx)
+		after, failed := r.round(ctx, idle)
 		if r.process.Crashed() {
 			if err := r.restart(ctx); err != nil {
 				return err
@@ -141,8 +141,8 @@ func (r *run) settle(ctx context.Context) error {
 	}
 }
 
-// round reconciles all requests once. It returns the earliest requested time and the errors.
-func (r *run) round(ctx context.Context) (time.Duration, error) {
+// round reconciles all requests once, after a number of idle clock steps. It returns the earliest requested time and the errors.
+func (r *run) round(ctx context.Context, idle int) (time.Duration, error) {
 	var soonest time.Duration
 	var errs []error
 	for _, req := range r.scenario.Requests {
@@ -150,8 +150,8 @@ func (r *run) round(ctx context.Context) (time.Duration, error) {
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if result.RequeueAfter > 0 && (soonest == 0 || result.RequeueAfter < soonest) {
-			soonest = result.RequeueAfter
+		if err == nil { // as controller-runtime, which forgets the time beside an error
+			soonest = sooner(soonest, requeueAfter(result, idle))
 		}
 	}
 	return soonest, errors.Join(errs...)
