@@ -7,9 +7,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -58,6 +62,35 @@ func successor() buildertest.Scenario {
 func TestAnOperatorMayUpdateTheSuccessorOfAForeignObject(t *testing.T) {
 	buildertest.Explore(t, successor(), buildertest.Bounds{Crashes: 1})
 	buildertest.CrashEverywhere(t, successor())
+}
+
+// The order of finalizers, owner references and conditions depends on who was first, and means nothing.
+func TestTheOrderOfASetIsNoDifference(t *testing.T) {
+	add := func(ctx context.Context, c client.Client, who string) error {
+		web := deployment("web", "i")
+		if err := c.Get(ctx, client.ObjectKeyFromObject(web), web); err != nil || !controllerutil.AddFinalizer(web, who+"/finalizer") {
+			return err
+		}
+		web.OwnerReferences = append(web.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: who, UID: types.UID(who)})
+		if err := c.Update(ctx, web); err != nil {
+			return err
+		}
+		condition := appsv1.DeploymentCondition{Type: appsv1.DeploymentConditionType(who), Status: corev1.ConditionTrue}
+		web.Status.Conditions = append(web.Status.Conditions, condition)
+		return c.Status().Update(ctx, web)
+	}
+	owners := []client.Object{configMap("operator"), configMap("user")}
+	for _, o := range owners {
+		o.SetUID(types.UID(o.GetName()))
+	}
+	s := by(func(ctx context.Context, c *buildertest.Client, _ *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, add(ctx, c, "operator")
+	})
+	s.Objects = append(append(s.Objects, deployment("web", "i")), owners...)
+	s.Foreign = func(client.Object) bool { return false }
+	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error { return add(ctx, c, "user") }}
+	report := buildertest.Explore(t, s, buildertest.Bounds{Edits: 1})
+	assert.True(t, report.Exhausted)
 }
 
 func TestAnObjectOfAnotherKindWithTheNameOfTheOwnerIsForeign(t *testing.T) {

@@ -67,7 +67,8 @@ type Scenario struct {
 	// builder.ErrMisuse (reason InvalidPlan), because it is an error of the program.
 	Tolerate func(error) bool
 	// Normalize makes objects of two runs comparable. It may change the object; false omits the object. UIDs, versions, times, managed
-	// fields, and messages that a quota refuses a pod don't count. Default: all objects except events are compared.
+	// fields, messages that a quota refuses a pod, and the order of finalizers, owner references and conditions don't count. Default: all
+	// objects except events are compared.
 	Normalize func(obj *unstructured.Unstructured) bool
 	// Setup and ThenLines are Objects, Cluster and Then in the language of package story, which sets them. With them the counterexamples
 	// of [Explore] are stories. Default: empty.
