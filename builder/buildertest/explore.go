@@ -105,7 +105,8 @@ func (r Report) String() string {
 //   - It comes to rest: no circle of states in which the operator writes, and a pass on its own result writes nothing.
 //   - All runs end in the same state, by Scenario.Normalize, as the run without faults. No error stays, except those of Tolerate.
 //   - No object is created more often than without faults, unless someone else deleted it.
-//   - No write to a Foreign object, and no deletion of an object that no operator created and no requested one controls.
+//   - No write to a Foreign object, and no deletion of an object that no operator created and no requested one controls. The claims of a
+//     StatefulSet belong to it.
 //   - A final state stays: see Scenario.Final.
 //   - Scenario.Invariants hold in each state.
 //
