@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -287,7 +288,38 @@ func (e *exploration) checkQuiet(s *exploredState, process int, r reconcile.Requ
 	if len(second.writes) > 0 {
 		return fmt.Errorf("%w: nothing has changed, and a second pass over %s writes: %s", ErrNoRest, r, second.writes[0])
 	}
-	return nil
+	if second.err != nil || requeueAfter(second.result, 0) > 0 {
+		return nil
+	}
+	return e.checkLater(s, process, r)
+}
+
+// checkLater checks that a pass a day later changes nothing but times, where nothing requests a pass: an operator that waits for a time must
+// request one.
+func (e *exploration) checkLater(s *exploredState, process int, r reconcile.Request) error {
+	cluster, err := e.aroundOf(s)
+	if err != nil || e.scenario.ClockStands || e.canWait(s) || !cluster.next.IsZero() {
+		return err
+	}
+	server := *s.server
+	server.now = server.now.Add(24 * time.Hour)
+	later := s.clone()
+	later.server = &server
+	later.queues[process] = e.newQueue(process, server.version)
+	done, err := e.run(later, process, r, reads{})
+	if err != nil || len(done.after) == 0 {
+		return err
+	}
+	was, err := e.endState(s.server)
+	if err != nil {
+		return err
+	}
+	is, err := e.endState(done.server)
+	if err != nil || slices.Equal(was, is) {
+		return err
+	}
+	return fmt.Errorf("%w: nothing has changed, no pass is requested, and one over %s a day later makes a change: %s; "+
+		"a pass that waits for a time returns RequeueAfter", ErrNoRest, r, done.after[0].call)
 }
 
 func keyOfCall(c Call) client.ObjectKey {
