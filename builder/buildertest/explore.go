@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -244,7 +245,8 @@ func (e *exploration) learn() error {
 	e.bounds.Crashes, e.bounds.StaleReads, e.bounds.EarlyTimers, e.bounds.Edits, e.bounds.LostReplies = 0, 0, 0, 0, 0
 	e.learning = true
 	made := map[string]int{}
-	failure, err := search.Follow(learner{e, made}, nil, e.bounds.Depth, false)
+	var trace []string
+	failure, err := search.Follow(learner{e, made, &trace}, nil, e.bounds.Depth, false)
 	e.learning, e.bounds, e.made = false, bounds, made
 	e.learned = e.facts()
 	clear(e.worlds) // they depend on what it has learned
@@ -254,15 +256,29 @@ func (e *exploration) learn() error {
 	case failure != nil:
 		return e.counterexample(failure)
 	case e.end == nil:
-		return &Counterexample{Bounds: bounds, Err: fmt.Errorf("%w within %d steps", ErrNoRest, e.bounds.Depth)}
+		const shown = 10
+		last := trace[max(0, len(trace)-shown):]
+		err := fmt.Errorf("%w within %d steps; the last ones were\n%s", ErrNoRest, e.bounds.Depth, strings.Join(last, "\n"))
+		if slices.Contains(last, timeStep) {
+			err = fmt.Errorf("%w\n%s", err, ofClock)
+		}
+		return &Counterexample{Bounds: bounds, Err: err}
 	}
-	return nil
+	e.server.restore(e.end)
+	return e.scenario.checkExisted(e.server)
 }
 
-// learner is an exploration that records how often operators create each object.
+// learner is an exploration that records how often operators create each object, and its steps.
 type learner struct {
 	*exploration
-	made map[string]int
+	made  map[string]int
+	trace *[]string
+}
+
+// Do implements search.System.
+func (l learner) Do(s *exploredState, step string) ([]outcome, error) {
+	*l.trace = append(*l.trace, step)
+	return l.exploration.Do(s, step)
 }
 
 // Hash implements search.System.

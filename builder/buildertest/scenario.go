@@ -28,7 +28,7 @@ type Scenario struct {
 	Reconciler func(c *Client) (reconcile.Reconciler, error)
 	// Objects exist at the start. They need UIDs only if one refers to another. Default: nil, none.
 	Objects []client.Object
-	// Requests are the requests of each round, in this order. Required.
+	// Requests are the requests of each round, in this order. An object of each must exist at some time. Required.
 	Requests []reconcile.Request
 	// Owner is an empty object of the reconciled kind. [Explore] adds the requests of all its objects that come into being. Default: nil,
 	// Requests alone; the kind is that of the one of the Objects that has the name of a request. If some of several kinds have it, Owner is
@@ -58,7 +58,8 @@ type Scenario struct {
 	// ClockStands stops the server's clock. Default: the clock stands while something changes. When nothing does, it moves to the
 	// earliest RequeueAfter (a second, after an error or with a lag), up to three times without a change in between. So the end state has
 	// what an operator does after an hour, and an operator that requeues every minute ends. The deprecated Requeue stands for a second, a
-	// minute and then 1000 seconds.
+	// minute and then 1000 seconds. Set ClockStands for an operator that writes each time that it requested, such as a heartbeat or one Job
+	// an hour: otherwise the run never ends.
 	ClockStands bool
 	// MaxRounds limits a run, and each step of Then. A run that changes something in each round never settles, and fails. Default:
 	// DefaultMaxRounds.
@@ -162,6 +163,26 @@ func (s *Scenario) kindsOf(r reconcile.Request) []schema.GroupKind {
 		}
 	}
 	return kinds
+}
+
+// checkExisted returns an error if an object of a request has existed at no time.
+func (s *Scenario) checkExisted(server *Server) error {
+	existed := func(p Process, r reconcile.Request) bool {
+		for gvk, table := range server.tables {
+			if table[r.NamespacedName] != nil && (p.Owner == nil || gvk.GroupKind() == s.kindOf(p.Owner)) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, p := range s.processes() {
+		for _, r := range p.Requests {
+			if !existed(p, r) {
+				return fmt.Errorf("the request %s is of no object; one of that name must be one of the Objects, or come into being", r)
+			}
+		}
+	}
+	return nil
 }
 
 // kindOf returns the kind of an object; an empty one if the scheme doesn't have it.

@@ -187,7 +187,7 @@ func TestFollow(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, failure, "it runs on with the first step")
 	_, err = Follow(System[string](c), []string{"a", "z"}, 100, false)
-	assert.EqualError(t, err, "\"z\" can't happen after\n  1. a\n")
+	assert.EqualError(t, err, "\"z\" can't happen after\n  1. a\nwhat can happen there:\n     a\n     a twice\n     b\n     b twice\n")
 	_, err = Follow(System[string](c), []string{"a", "z"}, 100, true)
 	assert.NoError(t, err)
 }
