@@ -294,8 +294,8 @@ func (e *exploration) checkQuiet(s *exploredState, process int, r reconcile.Requ
 	return e.checkLater(s, process, r)
 }
 
-// checkLater checks that a pass a day later changes nothing but times, where nothing requests a pass: an operator that waits for a time must
-// request one.
+// checkLater checks that a pass a day later changes nothing but times, where nothing requests a pass: an operator that waits for a time
+// must request one.
 func (e *exploration) checkLater(s *exploredState, process int, r reconcile.Request) error {
 	cluster, err := e.aroundOf(s)
 	if err != nil || e.scenario.ClockStands || e.canWait(s) || !cluster.next.IsZero() {

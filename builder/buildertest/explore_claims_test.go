@@ -22,15 +22,16 @@ import (
 func scaledDown(prefix string) buildertest.Scenario {
 	s := by(func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
 		labels := map[string]string{"app": "db"}
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: amounts("storage", "1Gi")},
+		}}
 		set := owned(&appsv1.StatefulSet{ObjectMeta: configMap("db").ObjectMeta, Spec: appsv1.StatefulSetSpec{
 			Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 			},
-			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{
-				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-				Resources:   corev1.VolumeResourceRequirements{Requests: amounts("storage", "1Gi")},
-			}}},
+			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{*claim},
 		}}, owner).(*appsv1.StatefulSet)
 		if err := c.Get(ctx, client.ObjectKeyFromObject(set), set); apierrors.IsNotFound(err) {
 			return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, set))

@@ -71,7 +71,8 @@ func TestTheOrderOfASetIsNoDifference(t *testing.T) {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(web), web); err != nil || !controllerutil.AddFinalizer(web, who+"/finalizer") {
 			return err
 		}
-		web.OwnerReferences = append(web.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: who, UID: types.UID(who)})
+		ref := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: who, UID: types.UID(who)}
+		web.OwnerReferences = append(web.OwnerReferences, ref)
 		if err := c.Update(ctx, web); err != nil {
 			return err
 		}

@@ -28,7 +28,8 @@ type Scenario struct {
 	Reconciler func(c *Client) (reconcile.Reconciler, error)
 	// Objects exist at the start. They need UIDs only if one refers to another. Default: nil, none.
 	Objects []client.Object
-	// Requests are the requests of each round, in this order. An object of each must exist at some time. Required.
+	// Requests are the requests of each round, in this order. An object of each must exist at some time, unless it has no namespace and
+	// there is no Owner. Required.
 	Requests []reconcile.Request
 	// Owner is an empty object of the reconciled kind. [Explore] adds the requests of all its objects that come into being. Default: nil,
 	// Requests alone; the kind is that of the one of the Objects that has the name of a request. If some of several kinds have it, Owner is
@@ -165,7 +166,8 @@ func (s *Scenario) kindsOf(r reconcile.Request) []schema.GroupKind {
 	return kinds
 }
 
-// checkExisted returns an error if an object of a request has existed at no time.
+// checkExisted returns an error if an object of a request has existed at no time. A request with a name alone may be of no object, if
+// nothing says the kind.
 func (s *Scenario) checkExisted(server *Server) error {
 	existed := func(p Process, r reconcile.Request) bool {
 		for gvk, table := range server.tables {
@@ -177,7 +179,7 @@ func (s *Scenario) checkExisted(server *Server) error {
 	}
 	for _, p := range s.processes() {
 		for _, r := range p.Requests {
-			if !existed(p, r) {
+			if (r.Namespace != "" || p.Owner != nil) && !existed(p, r) {
 				return fmt.Errorf("the request %s is of no object; one of that name must be one of the Objects, or come into being", r)
 			}
 		}
