@@ -77,6 +77,8 @@
 // an event that is late. A cache never shows an older state than in an earlier pass of its process. A crash with the reply to the last
 // write, one without it, and one before the next write leave the same state, so they are one crash here. A reply that is lost while the
 // process lives on is a fault of its own: [Bounds.LostReplies].
+// Nothing else happens during a pass, neither an edit nor a pass of another operator. A crash takes no time: the next process starts at the
+// same time, without what the crashed one had read.
 //
 // The rest of the cluster is [Scenario.Cluster], such as a world of package world; it must be deterministic and use the server's clock, or
 // no state comes twice. Two orders are left out because they show nowhere: a step that changes a kind which no operator and no invariant

@@ -1,9 +1,11 @@
 package buildertest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,7 +24,7 @@ var refusal = regexp.MustCompile(`pods \\"[^"\\]*\\" is forbidden: (exceeded|fai
 
 // EndState returns all objects of a server as YAML, ordered, without differences between runs. It replaces UIDs by the names of their
 // objects, and times, messages that a quota refuses a pod, and the server's choices for a Service (addresses, node ports) by a word. It
-// removes resource versions and managed fields.
+// removes resource versions and managed fields, and sorts finalizers, owner references and conditions.
 func (s *Server) EndState() ([]string, error) {
 	state, err := (&Scenario{Normalize: func(*unstructured.Unstructured) bool { return true }}).endState(s)
 	if err != nil {
@@ -59,6 +61,7 @@ func (s *Scenario) endState(server *Server) ([]string, error) {
 			unstructured.RemoveNestedField(u.Object, "metadata", field)
 		}
 		dropEffectVersions(u)
+		sortSets(u)
 		if !s.Normalize(u) {
 			continue
 		}
@@ -70,6 +73,22 @@ func (s *Scenario) endState(server *Server) ([]string, error) {
 		state = append(state, refusal.ReplaceAllString(bare, "(refusal)"))
 	}
 	return state, nil
+}
+
+// sortSets sorts what is a set for the API server, because its order depends on who was first. Other lists with keys, such as containers,
+// keep theirs, because programs depend on it.
+func sortSets(u *unstructured.Unstructured) {
+	for _, path := range [][]string{{"metadata", "finalizers"}, {"metadata", "ownerReferences"}, {"status", "conditions"}} {
+		field, _, _ := unstructured.NestedFieldNoCopy(u.Object, path...)
+		set, _ := field.([]any)
+		key := func(element any) string {
+			if fields, ok := element.(map[string]any); ok {
+				return fmt.Sprint(fields["type"], fields["kind"], fields["name"], fields["uid"])
+			}
+			return fmt.Sprint(element)
+		}
+		slices.SortStableFunc(set, func(a, b any) int { return cmp.Compare(key(a), key(b)) })
+	}
 }
 
 // secretVersion matches the version of a Secret in the journal of an external effect.

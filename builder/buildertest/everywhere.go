@@ -113,7 +113,7 @@ func (r *run) inPeace(ctx context.Context) error {
 	if err := r.settle(ctx); err != nil {
 		return err
 	}
-	return r.scenario.checkForeign(r.server, r.writes())
+	return errors.Join(r.scenario.checkExisted(r.server), r.scenario.checkForeign(r.server, r.writes()))
 }
 
 // endState returns the server's state for a comparison: all objects, beside a Cluster those of kinds that the operator reads or writes.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,7 +78,7 @@ type Report struct {
 	Steps  int // taken
 	Slept  int // steps that were left out, because another order of them leads to the same state
 	Passes int // of operators
-	Ends   int // different states in which nothing can happen any more
+	Ends   int // different states in which nothing can happen any more, apart from a stale read
 	Depth  int // of the deepest state, in steps
 	// Exhausted reports whether every run within the number of faults was explored. False if Depth or States ended it.
 	Exhausted bool
@@ -102,10 +103,12 @@ func (r Report) String() string {
 //
 // The properties:
 //
-//   - It comes to rest: no circle of states in which the operator writes, and a pass on its own result writes nothing.
+//   - It comes to rest: no circle of states in which the operator writes, and a pass on its own result writes nothing. Without a
+//     RequeueAfter a pass a day later changes nothing either, except times, unless Scenario.ClockStands.
 //   - All runs end in the same state, by Scenario.Normalize, as the run without faults. No error stays, except those of Tolerate.
 //   - No object is created more often than without faults, unless someone else deleted it.
-//   - No write to a Foreign object, and no deletion of an object that no operator created and no requested one controls.
+//   - No write to a Foreign object, and no deletion of an object that no operator created and no requested one controls. The claims of a
+//     StatefulSet belong to it.
 //   - A final state stays: see Scenario.Final.
 //   - Scenario.Invariants hold in each state.
 //
@@ -206,8 +209,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 		}
 		e.given[uid] = true
 	}
-	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests, Owner: s.Owner}
-	for _, p := range append([]Process{own}, s.Others...) {
+	for _, p := range s.processes() {
 		if err := e.addProcess(p); err != nil {
 			return nil, err
 		}
@@ -243,7 +245,8 @@ func (e *exploration) learn() error {
 	e.bounds.Crashes, e.bounds.StaleReads, e.bounds.EarlyTimers, e.bounds.Edits, e.bounds.LostReplies = 0, 0, 0, 0, 0
 	e.learning = true
 	made := map[string]int{}
-	failure, err := search.Follow(learner{e, made}, nil, e.bounds.Depth, false)
+	var trace []string
+	failure, err := search.Follow(learner{e, made, &trace}, nil, e.bounds.Depth, false)
 	e.learning, e.bounds, e.made = false, bounds, made
 	e.learned = e.facts()
 	clear(e.worlds) // they depend on what it has learned
@@ -253,15 +256,29 @@ func (e *exploration) learn() error {
 	case failure != nil:
 		return e.counterexample(failure)
 	case e.end == nil:
-		return &Counterexample{Bounds: bounds, Err: fmt.Errorf("%w within %d steps", ErrNoRest, e.bounds.Depth)}
+		const shown = 10
+		last := trace[max(0, len(trace)-shown):]
+		err := fmt.Errorf("%w within %d steps; the last ones were\n%s", ErrNoRest, e.bounds.Depth, strings.Join(last, "\n"))
+		if slices.Contains(last, timeStep) {
+			err = fmt.Errorf("%w\n%s", err, ofClock)
+		}
+		return &Counterexample{Bounds: bounds, Err: err}
 	}
-	return nil
+	e.server.restore(e.end)
+	return e.scenario.checkExisted(e.server)
 }
 
-// learner is an exploration that records how often operators create each object.
+// learner is an exploration that records how often operators create each object, and its steps.
 type learner struct {
 	*exploration
-	made map[string]int
+	made  map[string]int
+	trace *[]string
+}
+
+// Do implements search.System.
+func (l learner) Do(s *exploredState, step string) ([]outcome, error) {
+	*l.trace = append(*l.trace, step)
+	return l.exploration.Do(s, step)
 }
 
 // Hash implements search.System.

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -73,10 +77,20 @@ func (e *exploration) checkOwner(before, after *exploredState, call Call) error 
 	return nil
 }
 
-// isOurs reports whether an object is requested, or controlled by a requested one, at any depth.
+// isOurs reports whether an object is requested, or controlled by a requested one, at any depth. The claims that a StatefulSet's controller
+// has created for it have no controller, and outlive it.
 func (e *exploration) isOurs(snap *snapshot, obj client.Object) bool {
 	if e.isOwner(obj) {
 		return true
+	}
+	if claim, ok := obj.(*corev1.PersistentVolumeClaim); ok {
+		for _, h := range snap.tables[appsv1.SchemeGroupVersion.WithKind("StatefulSet")] {
+			for _, m := range h {
+				if set, ok := m.object.(*appsv1.StatefulSet); ok && isClaimOf(set, claim) && e.isOurs(snap, set) {
+					return true
+				}
+			}
+		}
 	}
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil {
@@ -92,14 +106,18 @@ func (e *exploration) isOurs(snap *snapshot, obj client.Object) bool {
 	return false
 }
 
-// isOwner reports whether a process has a request of an object's name.
+// isClaimOf reports whether a claim has a name for which a StatefulSet's controller makes one.
+func isClaimOf(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
+	return set.Namespace == claim.Namespace && slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool {
+		number, found := strings.CutPrefix(claim.Name, t.Name+"-"+set.Name+"-")
+		_, err := strconv.Atoi(number)
+		return found && err == nil
+	})
+}
+
+// isOwner reports whether a process has a request of an object.
 func (e *exploration) isOwner(obj client.Object) bool {
-	for _, p := range e.processes {
-		if slices.Contains(p.Requests, reconcile.Request{NamespacedName: keyOf(obj)}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.processes, func(p process) bool { return e.scenario.reconciles(p.Process, obj) })
 }
 
 // checkChanges checks the state after a pass, or a part of one.
@@ -270,7 +288,38 @@ func (e *exploration) checkQuiet(s *exploredState, process int, r reconcile.Requ
 	if len(second.writes) > 0 {
 		return fmt.Errorf("%w: nothing has changed, and a second pass over %s writes: %s", ErrNoRest, r, second.writes[0])
 	}
-	return nil
+	if second.err != nil || requeueAfter(second.result, 0) > 0 {
+		return nil
+	}
+	return e.checkLater(s, process, r)
+}
+
+// checkLater checks that a pass a day later changes nothing but times, where nothing requests a pass: an operator that waits for a time
+// must request one.
+func (e *exploration) checkLater(s *exploredState, process int, r reconcile.Request) error {
+	cluster, err := e.aroundOf(s)
+	if err != nil || e.scenario.ClockStands || e.canWait(s) || !cluster.next.IsZero() {
+		return err
+	}
+	server := *s.server
+	server.now = server.now.Add(24 * time.Hour)
+	later := s.clone()
+	later.server = &server
+	later.queues[process] = e.newQueue(process, server.version)
+	done, err := e.run(later, process, r, reads{})
+	if err != nil || len(done.after) == 0 {
+		return err
+	}
+	was, err := e.endState(s.server)
+	if err != nil {
+		return err
+	}
+	is, err := e.endState(done.server)
+	if err != nil || slices.Equal(was, is) {
+		return err
+	}
+	return fmt.Errorf("%w: nothing has changed, no pass is requested, and one over %s a day later makes a change: %s; "+
+		"a pass that waits for a time returns RequeueAfter", ErrNoRest, r, done.after[0].call)
 }
 
 func keyOfCall(c Call) client.ObjectKey {

@@ -6,9 +6,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder/buildertest"
@@ -57,4 +62,54 @@ func successor() buildertest.Scenario {
 func TestAnOperatorMayUpdateTheSuccessorOfAForeignObject(t *testing.T) {
 	buildertest.Explore(t, successor(), buildertest.Bounds{Crashes: 1})
 	buildertest.CrashEverywhere(t, successor())
+}
+
+// The order of finalizers, owner references and conditions depends on who was first, and means nothing.
+func TestTheOrderOfASetIsNoDifference(t *testing.T) {
+	add := func(ctx context.Context, c client.Client, who string) error {
+		web := deployment("web", "i")
+		if err := c.Get(ctx, client.ObjectKeyFromObject(web), web); err != nil || !controllerutil.AddFinalizer(web, who+"/finalizer") {
+			return err
+		}
+		ref := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: who, UID: types.UID(who)}
+		web.OwnerReferences = append(web.OwnerReferences, ref)
+		if err := c.Update(ctx, web); err != nil {
+			return err
+		}
+		condition := appsv1.DeploymentCondition{Type: appsv1.DeploymentConditionType(who), Status: corev1.ConditionTrue}
+		web.Status.Conditions = append(web.Status.Conditions, condition)
+		return c.Status().Update(ctx, web)
+	}
+	owners := []client.Object{configMap("operator"), configMap("user")}
+	for _, o := range owners {
+		o.SetUID(types.UID(o.GetName()))
+	}
+	s := by(func(ctx context.Context, c *buildertest.Client, _ *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, add(ctx, c, "operator")
+	})
+	s.Objects = append(append(s.Objects, deployment("web", "i")), owners...)
+	s.Foreign = func(client.Object) bool { return false }
+	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error { return add(ctx, c, "user") }}
+	report := buildertest.Explore(t, s, buildertest.Bounds{Edits: 1})
+	assert.True(t, report.Exhausted)
+}
+
+func TestAnObjectOfAnotherKindWithTheNameOfTheOwnerIsForeign(t *testing.T) {
+	secret := &corev1.Secret{ObjectMeta: configMap("owner").ObjectMeta}
+	s := by(func(ctx context.Context, c *buildertest.Client, _ *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, client.IgnoreNotFound(c.Delete(ctx, secret.DeepCopy()))
+	})
+	s.Owner = &corev1.ConfigMap{}
+	s.Objects = append(s.Objects, secret)
+	_, err := buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+	require.ErrorIs(t, err, buildertest.ErrNotOwned)
+
+	s.Owner = nil
+	_, err = buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+	assert.EqualError(t, err, "the request default/owner may mean a ConfigMap or a Secret; set Owner to an object of the reconciled kind")
+
+	s.Objects = s.Objects[:1]
+	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error { return c.Create(ctx, secret.DeepCopy()) }}
+	_, err = buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+	require.ErrorIs(t, err, buildertest.ErrNotOwned, "one that a user creates later")
 }

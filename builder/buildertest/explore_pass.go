@@ -232,7 +232,7 @@ func (e *exploration) afterPass(s *exploredState, process int, request reconcile
 		}
 	}
 	if done.err == nil {
-		q.remember(request, s.server.now, done.result.RequeueAfter)
+		q.remember(request, s.server.now, requeueAfter(done.result, next.idle))
 	}
 	if r.name != "" {
 		next.stale++

@@ -9,8 +9,8 @@ import (
 
 // quietPass is what a pass on a state does.
 type quietPass struct {
-	quiet bool // it succeeds, and writes nothing
-	after time.Duration
+	quiet  bool // it succeeds, and writes nothing
+	result reconcile.Result
 }
 
 // settleQuiet takes the queued passes that would succeed and write nothing. Such a pass leads to the same state now and later, so its
@@ -34,7 +34,7 @@ func (e *exploration) settleQuiet(s *exploredState) error {
 			}
 			q.quiet[r] = true
 			delete(q.errs, r)
-			q.remember(r, s.server.now, done.after)
+			q.remember(r, s.server.now, requeueAfter(done.result, s.idle))
 		}
 	}
 	return nil
@@ -51,7 +51,7 @@ func (e *exploration) quietPass(s *exploredState, process int, r reconcile.Reque
 	if err != nil {
 		return quietPass{}, err
 	}
-	p := quietPass{quiet: done.err == nil && len(done.writes) == 0, after: done.result.RequeueAfter}
+	p := quietPass{quiet: done.err == nil && len(done.writes) == 0, result: done.result}
 	e.quiet[key] = p
 	return p, nil
 }

@@ -122,7 +122,7 @@ func TestExploreLetsPodsEndLaterUnderAQuota(t *testing.T) {
 	running.Spec.NodeName, running.Spec.RestartPolicy = "n1", corev1.RestartPolicyNever
 	lost := running.DeepCopy()
 	lost.Spec.NodeName = "gone"
-	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner", UID: "owner"}}
+	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "account", UID: "account"}}
 	child := running.DeepCopy()
 	child.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ServiceAccount"))}
 	ends := func(pod *corev1.Pod) world.Script { return world.Script{Ends: pod.Name == "other"} }

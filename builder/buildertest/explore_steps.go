@@ -19,9 +19,9 @@ const (
 // Start implements search.System.
 func (e *exploration) Start() (*exploredState, error) { return e.first, nil }
 
-// Steps implements search.System: passes, the rest of the cluster, time if nothing else can happen, edits, faults.
-func (e *exploration) Steps(s *exploredState) ([]string, error) {
-	var steps []string
+// Steps implements search.System: passes, the rest of the cluster, time if nothing else can happen, edits, faults. At rest, a pass that the
+// present state makes quiet may still read an older one.
+func (e *exploration) Steps(s *exploredState) (steps []string, rest bool, err error) {
 	e.eachPass(s, func(name string, process, request int) {
 		if !s.queues[process].quiet[e.processes[process].Requests[request]] {
 			steps = append(steps, name)
@@ -29,13 +29,13 @@ func (e *exploration) Steps(s *exploredState) ([]string, error) {
 	})
 	cluster, err := e.aroundOf(s)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, step := range cluster.steps {
 		steps = append(steps, e.nameOf(step))
 	}
 	if cluster.alone {
-		return steps[len(steps)-1:], nil
+		return steps[len(steps)-1:], false, nil
 	}
 	if len(steps) == 0 && s.idle < idleSteps && (e.canWait(s) || !cluster.next.IsZero()) {
 		steps = append(steps, timeStep)
@@ -43,10 +43,15 @@ func (e *exploration) Steps(s *exploredState) ([]string, error) {
 	if s.edits < len(e.scenario.Then) && (len(steps) == 0 || s.edits < e.bounds.Edits) {
 		steps = append(steps, fmt.Sprintf("%s%d", editStep, s.edits+1))
 	}
-	if len(steps) == 0 || e.learning {
-		return steps, nil
+	rest = len(steps) == 0
+	if e.learning {
+		return steps, rest, nil
 	}
-	return append(steps, e.faults(s)...), nil
+	steps = append(steps, e.staleSteps(s)...)
+	if !rest {
+		steps = append(steps, e.otherFaults(s)...)
+	}
+	return steps, rest, nil
 }
 
 // eachPass calls f for each pass that can begin, in order.
@@ -84,8 +89,8 @@ func (e *exploration) canWait(s *exploredState) bool {
 	return false
 }
 
-// faults returns the steps that are faults.
-func (e *exploration) faults(s *exploredState) []string {
+// staleSteps returns the passes that may read an older state.
+func (e *exploration) staleSteps(s *exploredState) []string {
 	var steps []string
 	if s.stale < e.bounds.StaleReads {
 		e.eachPass(s, func(name string, process, _ int) {
@@ -94,6 +99,12 @@ func (e *exploration) faults(s *exploredState) []string {
 			}
 		})
 	}
+	return steps
+}
+
+// otherFaults returns the other steps that are faults. At rest they would change nothing: a check of that state begins a new process.
+func (e *exploration) otherFaults(s *exploredState) []string {
+	var steps []string
 	if s.crashes < e.bounds.Crashes {
 		for i := range e.processes {
 			steps = append(steps, e.crashName(i))

@@ -22,7 +22,7 @@ type Fault struct {
 	Times int
 	// AfterWrite makes the call succeed and loses only its reply. Default: false, the call has no effect.
 	AfterWrite bool
-	// Error returns the error of a call. It is required; see [Conflict] and the like.
+	// Error returns the error of a call; see [Conflict] and the like. Default: [Internal].
 	Error func(Call) error
 }
 

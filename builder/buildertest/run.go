@@ -17,6 +17,10 @@ import (
 // minute has settled all the same.
 const idleSteps = 3
 
+// ofClock is a hint for a scenario that doesn't come to rest while the clock moves.
+const ofClock = "the clock moves each time nothing else happens; a scenario of an operator that then always writes, " +
+	"such as a heartbeat or one Job an hour, needs ClockStands"
+
 // operatorName is the name of the operator's clients in a scenario.
 const operatorName = "operator"
 
@@ -98,13 +102,17 @@ func (r *run) startProcess() error {
 
 // settle runs rounds until nothing changes any more, and no step remains.
 func (r *run) settle(ctx context.Context) error {
-	idle := 0
+	idle, moved := 0, 0 // clock steps: since the last change, and since the last step of Then
 	for {
 		if r.rounds++; r.rounds > r.scenario.MaxRounds {
-			return fmt.Errorf("no fixed point after %d rounds; the last calls were\n%s", r.scenario.MaxRounds, r.lastCalls())
+			err := fmt.Errorf("no fixed point after %d rounds; the last calls were\n%s", r.scenario.MaxRounds, r.lastCalls())
+			if moved > 0 {
+				err = fmt.Errorf("%w\n%s", err, ofClock)
+			}
+			return err
 		}
 		before := r.server.Version()
-		after, failed := r.round(ctx)
+		after, failed := r.round(ctx, idle)
 		if r.process.Crashed() {
 			if err := r.restart(ctx); err != nil {
 				return err
@@ -125,6 +133,7 @@ func (r *run) settle(ctx context.Context) error {
 			r.process.Refresh()
 			if !r.scenario.ClockStands {
 				r.server.clock.Step(max(sooner(after, next), time.Second))
+				moved++
 			}
 			idle++
 		case failed != nil && !r.scenario.Tolerate(failed):
@@ -134,15 +143,15 @@ func (r *run) settle(ctx context.Context) error {
 				return fmt.Errorf("step %d of Then: %w", r.steps+1, err)
 			}
 			r.steps++
-			r.rounds, idle = 0, 0
+			r.rounds, idle, moved = 0, 0, 0
 		default:
 			return nil
 		}
 	}
 }
 
-// round reconciles all requests once. It returns the earliest requested time and the errors.
-func (r *run) round(ctx context.Context) (time.Duration, error) {
+// round reconciles all requests once, after a number of idle clock steps. It returns the earliest requested time and the errors.
+func (r *run) round(ctx context.Context, idle int) (time.Duration, error) {
 	var soonest time.Duration
 	var errs []error
 	for _, req := range r.scenario.Requests {
@@ -150,8 +159,8 @@ func (r *run) round(ctx context.Context) (time.Duration, error) {
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if result.RequeueAfter > 0 && (soonest == 0 || result.RequeueAfter < soonest) {
-			soonest = result.RequeueAfter
+		if err == nil { // as controller-runtime, which forgets the time beside an error
+			soonest = sooner(soonest, requeueAfter(result, idle))
 		}
 	}
 	return soonest, errors.Join(errs...)

@@ -4,15 +4,18 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -26,10 +29,12 @@ type Scenario struct {
 	Reconciler func(c *Client) (reconcile.Reconciler, error)
 	// Objects exist at the start. They need UIDs only if one refers to another. Default: nil, none.
 	Objects []client.Object
-	// Requests are the requests of each round, in this order. Required.
+	// Requests are the requests of each round, in this order. An object of each must exist at some time, unless it has no namespace and
+	// there is no Owner. Required.
 	Requests []reconcile.Request
 	// Owner is an empty object of the reconciled kind. [Explore] adds the requests of all its objects that come into being. Default: nil,
-	// Requests alone.
+	// Requests alone; the kind is that of the one of the Objects that has the name of a request. If some of several kinds have it, Owner is
+	// required.
 	Owner client.Object
 	// Cluster returns the rest of the cluster around a server, in single steps, such as a world.World: after each round it acts until it
 	// rests. Two runs are compared by the objects of kinds that the operator reads or writes. Default: nil, nothing else happens.
@@ -54,7 +59,9 @@ type Scenario struct {
 	LagOwnWrites bool
 	// ClockStands stops the server's clock. Default: the clock stands while something changes. When nothing does, it moves to the
 	// earliest RequeueAfter (a second, after an error or with a lag), up to three times without a change in between. So the end state has
-	// what an operator does after an hour, and an operator that requeues every minute ends.
+	// what an operator does after an hour, and an operator that requeues every minute ends. The deprecated Requeue stands for a second, a
+	// minute and then 1000 seconds. Set ClockStands for an operator that writes each time that it requested, such as a heartbeat or one Job
+	// an hour: otherwise the run never ends.
 	ClockStands bool
 	// MaxRounds limits a run, and each step of Then. A run that changes something in each round never settles, and fails. Default:
 	// DefaultMaxRounds.
@@ -63,7 +70,8 @@ type Scenario struct {
 	// builder.ErrMisuse (reason InvalidPlan), because it is an error of the program.
 	Tolerate func(error) bool
 	// Normalize makes objects of two runs comparable. It may change the object; false omits the object. UIDs, versions, times, managed
-	// fields, and messages that a quota refuses a pod don't count. Default: all objects except events are compared.
+	// fields, messages that a quota refuses a pod, and the order of finalizers, owner references and conditions don't count. Default: all
+	// objects except events are compared.
 	Normalize func(obj *unstructured.Unstructured) bool
 	// Setup and ThenLines are Objects, Cluster and Then in the language of package story, which sets them. With them the counterexamples
 	// of [Explore] are stories. Default: empty.
@@ -134,7 +142,76 @@ func (s Scenario) withDefaults() (*Scenario, error) {
 	if d.Foreign == nil {
 		d.Foreign = d.isForeign
 	}
+	for _, p := range d.processes() {
+		for _, r := range p.Requests {
+			if kinds := d.kindsOf(r); p.Owner == nil && len(kinds) > 1 {
+				return nil, fmt.Errorf("the request %s may mean a %s or a %s; set Owner to an object of the reconciled kind", r, kinds[0], kinds[1])
+			}
+		}
+	}
 	return d, nil
+}
+
+// processes returns the scenario's own operator and the others.
+func (s *Scenario) processes() []Process {
+	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests, Owner: s.Owner}
+	return append([]Process{own}, s.Others...)
+}
+
+// kindsOf returns the kinds of the initial objects that a request may mean: those of its name, without those that another one controls.
+func (s *Scenario) kindsOf(r reconcile.Request) []schema.GroupKind {
+	var kinds []schema.GroupKind
+	for _, obj := range s.Objects {
+		ref := metav1.GetControllerOfNoCopy(obj)
+		controlled := ref != nil && slices.ContainsFunc(s.Objects, func(o client.Object) bool { return o.GetUID() == ref.UID })
+		if kind := s.kindOf(obj); keyOf(obj) == r.NamespacedName && !controlled && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// checkExisted returns an error if an object of a request has existed at no time. A request with a name alone may be of no object, if
+// nothing says the kind.
+func (s *Scenario) checkExisted(server *Server) error {
+	existed := func(p Process, r reconcile.Request) bool {
+		for gvk, table := range server.tables {
+			if table[r.NamespacedName] != nil && (p.Owner == nil || gvk.GroupKind() == s.kindOf(p.Owner)) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, p := range s.processes() {
+		for _, r := range p.Requests {
+			if (r.Namespace != "" || p.Owner != nil) && !existed(p, r) {
+				return fmt.Errorf("the request %s is of no object; one of that name must be one of the Objects, or come into being", r)
+			}
+		}
+	}
+	return nil
+}
+
+// kindOf returns the kind of an object; an empty one if the scheme doesn't have it.
+func (s *Scenario) kindOf(obj client.Object) schema.GroupKind {
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	if gvk.Empty() {
+		gvk, _ = apiutil.GVKForObject(obj, s.Scheme)
+	}
+	return gvk.GroupKind()
+}
+
+// reconciles reports whether a process has a request of an object. A request of no known kind may mean any.
+func (s *Scenario) reconciles(p Process, obj client.Object) bool {
+	r := reconcile.Request{NamespacedName: keyOf(obj)}
+	if !slices.Contains(p.Requests, r) {
+		return false
+	}
+	if p.Owner != nil {
+		return s.kindOf(obj) == s.kindOf(p.Owner)
+	}
+	kinds := s.kindsOf(r)
+	return len(kinds) == 0 || slices.Contains(kinds, s.kindOf(obj))
 }
 
 // isForeign reports whether an initial object is neither requested nor controlled by a requested one.
@@ -172,11 +249,7 @@ func (s *Scenario) foreignObjects(server *Server) (map[types.UID]bool, error) {
 }
 
 func (s *Scenario) isRequested(obj client.Object) bool {
-	requests := slices.Clone(s.Requests)
-	for _, p := range s.Others {
-		requests = append(requests, p.Requests...)
-	}
-	return slices.Contains(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)})
+	return slices.ContainsFunc(s.processes(), func(p Process) bool { return s.reconciles(p, obj) })
 }
 
 // newServer returns a server in the initial state.

@@ -222,6 +222,7 @@ func newOneProcess(c *buildertest.Client, operators []world.Operator) (reconcile
 // Reconcile returns the earliest time for which a pass asks, and the errors.
 func (p *oneProcess) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	var soonest time.Duration
+	var rateLimited bool
 	var errs []error
 	for _, o := range p.operators {
 		owners := &unstructured.UnstructuredList{}
@@ -235,7 +236,11 @@ func (p *oneProcess) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 			if after := result.RequeueAfter; after > 0 && (soonest == 0 || after < soonest) {
 				soonest = after
 			}
+			rateLimited = rateLimited || result.Requeue //nolint:staticcheck // controller-runtime still does what deprecated fields say
 		}
+	}
+	if rateLimited {
+		return reconcile.Result{Requeue: true}, errors.Join(errs...) //nolint:staticcheck // as above
 	}
 	return reconcile.Result{RequeueAfter: soonest}, errors.Join(errs...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -111,6 +112,12 @@ func lag(_ context.Context, s *Story, l Line) (string, error) {
 	return "", m.Lag(int(n), obj)
 }
 
+// verbs are those of calls.
+var verbs = []buildertest.Verb{
+	buildertest.VerbGet, buildertest.VerbList, buildertest.VerbWatch, buildertest.VerbCreate, buildertest.VerbUpdate, buildertest.VerbPatch,
+	buildertest.VerbApply, buildertest.VerbDelete, buildertest.VerbDeleteCollection,
+}
+
 // refuse is the command refuse: "refuse verb=create kind=Job name=demo times=2" makes the API server refuse a manager's calls, as an
 // exceeded quota does; times=0 is all calls. After after=2 matching calls the faults begin. With lost, the call has its effect, and its
 // reply is lost.
@@ -129,7 +136,9 @@ func refuse(_ context.Context, s *Story, l Line) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f.Verb = buildertest.Verb(verb)
+	if f.Verb = buildertest.Verb(verb); verb != "" && !slices.Contains(verbs, f.Verb) {
+		return "", fmt.Errorf("refuse: verb is %q; accepted are %q", verb, verbs)
+	}
 	if kind, ok, err := value(l, "kind"); err != nil {
 		return "", err
 	} else if ok {

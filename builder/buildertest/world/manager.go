@@ -19,7 +19,7 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-// A pass that fails is tried again after firstRetry, and twice as long after each further failure, at most after lastRetry.
+// A pass that fails, or returns Requeue, is repeated after firstRetry, and twice as long after each further time, at most after lastRetry.
 const (
 	firstRetry = time.Second
 	lastRetry  = time.Minute
@@ -72,7 +72,7 @@ type passKey struct {
 type passed struct {
 	version uint64        // of the server, unless something changed during the pass
 	again   time.Time     // zero: only after a change
-	retry   time.Duration // after the last failure; 0: it succeeded
+	retry   time.Duration // after the last failure, or Requeue; 0: it succeeded
 }
 
 // AddManager starts a manager with operators. Its name is the name of its clients. Names are unique.
@@ -244,12 +244,12 @@ func (m *Manager) pass(operator int, kind schema.GroupKind, owner types.Namespac
 		if err != nil {
 			m.fail(fmt.Errorf("reconcile %s %s: %w", kind.Kind, owner, err))
 		}
-		switch { // as controller-runtime, which forgets the time beside an error
-		case err != nil && !errors.Is(err, reconcile.TerminalError(nil)):
-			last.retry = min(max(2*m.passes[key].retry, firstRetry), lastRetry)
-			last.again = m.world.Now().Add(last.retry)
+		switch { // as controller-runtime, which forgets the time beside an error, and still does what the deprecated Requeue says
 		case err == nil && result.RequeueAfter > 0:
 			last.again = m.world.Now().Add(result.RequeueAfter)
+		case err == nil && result.Requeue, err != nil && !errors.Is(err, reconcile.TerminalError(nil)): //nolint:staticcheck // see above
+			last.retry = min(max(2*m.passes[key].retry, firstRetry), lastRetry)
+			last.again = m.world.Now().Add(last.retry)
 		}
 		m.passes[key] = last
 		return nil

@@ -145,7 +145,7 @@ func (d *depthFirst[S]) enter(o Outcome[S], sleep set) (*Failure, error) {
 	if again && slept.isWithin(sleep) {
 		return nil, nil
 	}
-	steps, err := d.system.Steps(o.State)
+	steps, rest, err := d.system.Steps(o.State)
 	if err != nil {
 		return nil, fmt.Errorf("%w\nafter\n%s", err, numbered(append(d.trace(), o.Name)))
 	}
@@ -157,7 +157,7 @@ func (d *depthFirst[S]) enter(o Outcome[S], sleep set) (*Failure, error) {
 		d.visited[hash] = maps.Clone(sleep)
 		d.stats.States++
 		d.stats.Depth = max(d.stats.Depth, len(d.path))
-		if len(steps) == 0 {
+		if rest {
 			d.stats.Ends++
 			if err := d.system.Rest(o.State); err != nil {
 				return fail(err), nil

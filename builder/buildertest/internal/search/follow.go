@@ -1,6 +1,8 @@
 package search
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -8,14 +10,14 @@ import (
 // Follow takes the named outcomes from the start, and then the first outcome of the first step until the state of rest, at most limit
 // steps in all. It returns the failure that it meets, if any, with the names of all that happened. A name that isn't possible where it
 // stands is an error; with lenient it is left out.
-func Follow[S any](system System[S], names []string, limit int, lenient bool) (*Failure, error) {
+func Follow[S any](system System[S], given []string, limit int, lenient bool) (*Failure, error) {
 	state, err := system.Start()
 	if err != nil {
 		return nil, err
 	}
 	w := &way[S]{system: system, state: state, seen: map[Hash]int{}}
 	w.arrive(false)
-	for _, name := range names {
+	for _, name := range given {
 		o, err := Find(system, w.state, name)
 		if err != nil {
 			return nil, err
@@ -24,18 +26,19 @@ func Follow[S any](system System[S], names []string, limit int, lenient bool) (*
 			if lenient {
 				continue
 			}
-			return nil, fmt.Errorf("%q can't happen after\n%s", name, numbered(w.trace))
+			possible, err := names(system, w.state)
+			return nil, errors.Join(fmt.Errorf("%q can't happen after\n%swhat can happen there:\n%s", name, numbered(w.trace), possible), err)
 		}
 		if failure := w.take(*o); failure != nil {
 			return failure, nil
 		}
 	}
 	for len(w.trace) < limit {
-		steps, err := system.Steps(w.state)
+		steps, rest, err := system.Steps(w.state)
 		if err != nil {
 			return nil, err
 		}
-		if len(steps) == 0 {
+		if rest {
 			if err := system.Rest(w.state); err != nil {
 				return &Failure{w.trace, err}, nil
 			}
@@ -92,9 +95,28 @@ func (w *way[S]) arrive(wrote bool) int {
 	return 0
 }
 
+// names returns the names of the outcomes in a state, a line each.
+func names[S any](system System[S], state S) (string, error) {
+	steps, _, err := system.Steps(state)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, step := range steps {
+		outcomes, err := system.Do(state, step)
+		if err != nil {
+			return "", err
+		}
+		for _, o := range outcomes {
+			fmt.Fprintf(&b, "     %s\n", o.Name)
+		}
+	}
+	return cmp.Or(b.String(), "     nothing\n"), nil
+}
+
 // Find returns the outcome of a name in a state, nil if there is none.
 func Find[S any](system System[S], state S, name string) (*Outcome[S], error) {
-	steps, err := system.Steps(state)
+	steps, _, err := system.Steps(state)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (c counters) Hash(s string) Hash {
 	return h
 }
 
-func (c counters) Steps(s string) ([]string, error) {
+func (c counters) Steps(s string) ([]string, bool, error) {
 	var steps []string
 	at := c.parse(s)
 	for _, name := range slices.Sorted(maps.Keys(c.limits)) {
@@ -64,7 +64,7 @@ func (c counters) Steps(s string) ([]string, error) {
 			steps = append(steps, name)
 		}
 	}
-	return steps, nil
+	return steps, len(steps) == 0, nil
 }
 
 func (c counters) Do(s, step string) ([]Outcome[string], error) {
@@ -187,7 +187,7 @@ func TestFollow(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, failure, "it runs on with the first step")
 	_, err = Follow(System[string](c), []string{"a", "z"}, 100, false)
-	assert.EqualError(t, err, "\"z\" can't happen after\n  1. a\n")
+	assert.EqualError(t, err, "\"z\" can't happen after\n  1. a\nwhat can happen there:\n     a\n     a twice\n     b\n     b twice\n")
 	_, err = Follow(System[string](c), []string{"a", "z"}, 100, true)
 	assert.NoError(t, err)
 }

@@ -21,14 +21,14 @@ type System[S any] interface {
 	Start() (S, error)
 	// Hash identifies a state.
 	Hash(s S) Hash
-	// Steps returns the names of what can happen in a state, the most usual one first; none in a state of rest. An Outcome's name begins
-	// with the name of its step.
-	Steps(s S) ([]string, error)
+	// Steps returns the names of what can happen in a state, the most usual one first. An Outcome's name begins with the name of its step.
+	// In a state of rest nothing must happen any more: there are no steps, or only faults that come late.
+	Steps(s S) (steps []string, rest bool, err error)
 	// Do takes a step. The first outcome is the one without a fault.
 	Do(s S, step string) ([]Outcome[S], error)
 	// Independent reports whether two steps of a state lead to the same state in either order, and neither disables the other.
 	Independent(s S, a, b string) bool
-	// Rest checks a state without steps.
+	// Rest checks a state of rest.
 	Rest(s S) error
 }
 

@@ -36,15 +36,17 @@ func Walk[S any](ctx context.Context, system System[S], walks Walks) (Stats, *Fa
 			if err := ctx.Err(); err != nil {
 				return stats, nil, err
 			}
-			steps, err := system.Steps(at.state)
+			steps, rest, err := system.Steps(at.state)
 			if err != nil {
 				return stats, nil, err
 			}
-			if len(steps) == 0 {
+			if rest {
 				ends[system.Hash(at.state)] = true
 				if err := system.Rest(at.state); err != nil {
 					return stats, &Failure{at.trace, err}, nil
 				}
+			}
+			if len(steps) == 0 {
 				break
 			}
 			outcomes, err := system.Do(at.state, steps[random.IntN(len(steps))])
