@@ -282,11 +282,11 @@ func (y *statefulSync) writeStatus() []Change {
 	st.Replicas, st.ReadyReplicas, st.AvailableReplicas, st.CurrentReplicas, st.UpdatedReplicas = 0, 0, 0, 0, 0
 	for _, pod := range y.pods {
 		st.Replicas++
-		if isReady(pod) && pod.DeletionTimestamp == nil {
+		if isReady(pod) { // also while it terminates (computeReplicaStatus)
 			st.ReadyReplicas++
-		}
-		if y.isHealthy(pod) {
-			st.AvailableReplicas++
+			if isAvailable(y.s, pod, y.set.Spec.MinReadySeconds) {
+				st.AvailableReplicas++
+			}
 		}
 		if pod.DeletionTimestamp != nil {
 			continue

@@ -2,6 +2,7 @@ package world_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -87,4 +88,19 @@ func TestAPartitionKeepsLowPods(t *testing.T) {
 	require.NoError(t, w.Server().Client("user").Delete(t.Context(), got(t, w, &corev1.Pod{}, "demo-5")))
 	require.ErrorContains(t, w.Settle(t.Context()), "StatefulSet default/demo: pod demo-5 is missing, is below "+
 		"spec.updateStrategy.rollingUpdate.partition 1, and needs the template of revision demo-")
+}
+
+// A pod counts as ready and available until its containers stop, but not as current or updated once it terminates.
+func TestATerminatingPodOfAStatefulSetCountsWhileItIsReady(t *testing.T) {
+	set := statefulSet(2, nil)
+	w := newWorld(t, world.Options{Pods: func(*corev1.Pod) world.Script { return world.Script{Stop: 20 * time.Second} }}, node("n1"), set)
+	require.NoError(t, w.Settle(t.Context()))
+	require.NoError(t, w.Server().Client("user").Delete(t.Context(), got(t, w, &corev1.Pod{}, "demo-1")))
+	require.NoError(t, w.Settle(t.Context()))
+	status := got(t, w, set, "demo").Status
+	assert.Equal(t, []int32{2, 2, 2, 1, 1}, []int32{
+		status.Replicas, status.ReadyReplicas, status.AvailableReplicas, status.CurrentReplicas, status.UpdatedReplicas,
+	})
+	require.NoError(t, w.Wait(t.Context(), 30*time.Second))
+	assert.EqualValues(t, 2, got(t, w, set, "demo").Status.UpdatedReplicas)
 }
