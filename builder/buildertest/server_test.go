@@ -137,6 +137,22 @@ func TestNamespaceTakesItsContentAlong(t *testing.T) {
 	assert.Empty(t, s.Objects())
 }
 
+// A namespace that never had an object exists, for tests without namespaces. One that was deleted doesn't.
+func TestADeletedNamespaceIsMissing(t *testing.T) {
+	s := newServer()
+	c := s.Client()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	require.NoError(t, c.Create(t.Context(), configMap("before")))
+	require.NoError(t, c.Create(t.Context(), ns))
+	require.NoError(t, c.Delete(t.Context(), ns))
+	assert.Empty(t, s.Objects())
+	err := c.Create(t.Context(), configMap("b"))
+	assert.True(t, apierrors.IsNotFound(err), err)
+	require.EqualError(t, err, `namespaces "default" not found`)
+	require.NoError(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}))
+	require.NoError(t, c.Create(t.Context(), configMap("b")))
+}
+
 func TestPodsAreLeftTimeToEnd(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}, Spec: corev1.PodSpec{
 		NodeName: "n", Containers: []corev1.Container{{Name: "c", Image: "i"}},
