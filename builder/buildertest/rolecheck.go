@@ -142,7 +142,7 @@ func permissions(call *request) []rbac.Permission {
 	switch {
 	case call.Verb == VerbApply:
 		return []rbac.Permission{p(VerbPatch)}
-	case (call.Verb == VerbGet || call.Verb == VerbList) && !call.live:
+	case call.isCached():
 		return []rbac.Permission{p(VerbList), p(VerbWatch)}
 	default:
 		return []rbac.Permission{p(call.Verb)}
