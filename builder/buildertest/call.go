@@ -26,7 +26,7 @@ func (c *Client) call(ctx context.Context, r *request, do func() (client.Object,
 		return nil, fmt.Errorf("%s: %w", r.Call, err)
 	}
 	if c.role != nil && r.Namespace != OutsideNamespace {
-		if err := c.role.check(r); err != nil {
+		if err := c.role.check(r, s.get(r.kind, r.key()) == nil); err != nil {
 			c.record(r, nil, err)
 			return nil, err
 		}
