@@ -61,6 +61,9 @@ func (s *Server) insert(r *request, obj client.Object) (client.Object, error) {
 	if err := s.checkQuota(r.kind, obj); err != nil {
 		return nil, err
 	}
+	if err := checkSize(r, obj); err != nil {
+		return nil, err
+	}
 	if found := s.get(r.kind, client.ObjectKeyFromObject(obj)); found != nil {
 		return nil, r.kind.alreadyExists(found)
 	}
