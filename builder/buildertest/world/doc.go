@@ -31,6 +31,7 @@
 //	scheduler.go     node capacity, selectors and affinity, taints, cordons
 //	kubelet.go       start, end, restart and deletion of pods, as a [Script] says
 //	references.go    pods that wait for a Secret or a ConfigMap of their volumes or their environment; not at a restart
+//	node_lifecycle.go nodes that aren't ready: their taints, and the readiness of their pods
 //	pod_collector.go pods of deleted nodes, evictions by NoExecute taints
 //	quota.go         pods that a ResourceQuota refuses; no scopes, and no LimitRanges
 //	manager.go       passes, requeues, crashes, lagging caches, two managers
