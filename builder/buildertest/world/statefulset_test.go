@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder/buildertest/world"
 )
@@ -103,4 +104,17 @@ func TestATerminatingPodOfAStatefulSetCountsWhileItIsReady(t *testing.T) {
 	})
 	require.NoError(t, w.Wait(t.Context(), 30*time.Second))
 	assert.EqualValues(t, 2, got(t, w, set, "demo").Status.UpdatedReplicas)
+}
+
+// A pending pod gets the claim back that someone deletes.
+func TestAStatefulSetCreatesTheMissingClaimOfAPendingPod(t *testing.T) {
+	data := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
+	w := newWorld(t, world.Options{}, statefulSet(1, func(s *appsv1.StatefulSetSpec) {
+		s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{data}
+	}))
+	require.NoError(t, w.Settle(t.Context()))
+	claim := got(t, w, &corev1.PersistentVolumeClaim{}, "data-demo-0")
+	require.NoError(t, w.Server().Client("user").Delete(t.Context(), claim))
+	require.NoError(t, w.Settle(t.Context()))
+	assert.NotEqual(t, claim.UID, got(t, w, &corev1.PersistentVolumeClaim{}, "data-demo-0").UID)
 }
