@@ -1,12 +1,14 @@
 package buildertest
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // bind sets a pod's node, as a POST of the subresource binding does.
-func (c *Client) bind(pod client.Object, binding *corev1.Binding) error {
+func (c *Client) bind(ctx context.Context, pod client.Object, binding *corev1.Binding) error {
 	r, err := c.request(VerbCreate, pod, client.ObjectKeyFromObject(pod))
 	if err != nil {
 		return err
@@ -15,7 +17,7 @@ func (c *Client) bind(pod client.Object, binding *corev1.Binding) error {
 	if err := r.checkKey(); err != nil {
 		return err
 	}
-	_, err = c.call(r, func() (client.Object, error) { return c.server.bind(r, binding) })
+	_, err = c.call(ctx, r, func() (client.Object, error) { return c.server.bind(r, binding) })
 	return err
 }
 

@@ -1,15 +1,17 @@
 package buildertest
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// call makes a call, with the client's faults, and records it.
-func (c *Client) call(r *request, do func() (client.Object, error)) (client.Object, error) {
+// call makes a call, with the client's faults, and records it. A call of an ended context doesn't reach the server; a cache answers it.
+func (c *Client) call(ctx context.Context, r *request, do func() (client.Object, error)) (client.Object, error) {
 	s := c.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -20,8 +22,11 @@ func (c *Client) call(r *request, do func() (client.Object, error)) (client.Obje
 	if c.crash.dead {
 		return nil, c.die()
 	}
+	if err := ctx.Err(); err != nil && !r.isCached() {
+		return nil, fmt.Errorf("%s: %w", r.Call, err)
+	}
 	if c.role != nil && r.Namespace != OutsideNamespace {
-		if err := c.role.check(r); err != nil {
+		if err := c.role.check(r, s.get(r.kind, r.key()) == nil); err != nil {
 			c.record(r, nil, err)
 			return nil, err
 		}
@@ -102,8 +107,8 @@ func (r *request) checkKey() error {
 }
 
 // answer makes a call and decodes the reply into the caller's object.
-func (c *Client) answer(r *request, into client.Object, do func() (client.Object, error)) error {
-	obj, err := c.call(r, do)
+func (c *Client) answer(ctx context.Context, r *request, into client.Object, do func() (client.Object, error)) error {
+	obj, err := c.call(ctx, r, do)
 	if err != nil {
 		return err
 	}

@@ -61,23 +61,23 @@ func (c *Client) Ledger() *Ledger { return c.ledger }
 func (c *Client) Now() time.Time { return c.server.clock.Now() }
 
 // Create implements client.Writer.
-func (c *Client) Create(_ context.Context, obj client.Object, opts ...client.CreateOption) error {
+func (c *Client) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
 	o := (&client.CreateOptions{}).ApplyOptions(opts)
 	r, err := c.request(VerbCreate, obj, client.ObjectKeyFromObject(obj))
 	if err != nil {
 		return err
 	}
 	r.manager, r.DryRun = o.FieldManager, isDryRun(o.DryRun)
-	return c.answer(r, obj, func() (client.Object, error) { return c.server.create(r, obj) })
+	return c.answer(ctx, r, obj, func() (client.Object, error) { return c.server.create(r, obj) })
 }
 
 // Update implements client.Writer.
-func (c *Client) Update(_ context.Context, obj client.Object, opts ...client.UpdateOption) error {
+func (c *Client) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
 	o := (&client.UpdateOptions{}).ApplyOptions(opts)
-	return c.update(obj, obj, "", o.FieldManager, o.DryRun)
+	return c.update(ctx, obj, obj, "", o.FieldManager, o.DryRun)
 }
 
-func (c *Client) update(obj, body client.Object, subresource, manager string, dryRun []string) error {
+func (c *Client) update(ctx context.Context, obj, body client.Object, subresource, manager string, dryRun []string) error {
 	r, err := c.request(VerbUpdate, obj, client.ObjectKeyFromObject(obj))
 	if err != nil {
 		return err
@@ -86,16 +86,16 @@ func (c *Client) update(obj, body client.Object, subresource, manager string, dr
 	if err := errors.Join(r.checkKey(), r.checkSubresource()); err != nil {
 		return err
 	}
-	return c.answer(r, body, func() (client.Object, error) { return c.server.update(r, body) })
+	return c.answer(ctx, r, body, func() (client.Object, error) { return c.server.update(r, body) })
 }
 
 // Patch implements client.Writer.
-func (c *Client) Patch(_ context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+func (c *Client) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 	o := (&client.PatchOptions{}).ApplyOptions(opts)
-	return c.patch(obj, obj, patch, "", o)
+	return c.patch(ctx, obj, obj, patch, "", o)
 }
 
-func (c *Client) patch(obj, body client.Object, patch client.Patch, subresource string, o *client.PatchOptions) error {
+func (c *Client) patch(ctx context.Context, obj, body client.Object, patch client.Patch, subresource string, o *client.PatchOptions) error {
 	data, err := patch.Data(body)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (c *Client) patch(obj, body client.Object, patch client.Patch, subresource 
 		return err
 	}
 	r.force = o.Force != nil && *o.Force
-	return c.answer(r, body, func() (client.Object, error) { return c.server.patch(r, patch.Type(), data) })
+	return c.answer(ctx, r, body, func() (client.Object, error) { return c.server.patch(r, patch.Type(), data) })
 }
 
 func checkPatchOptions(kind types.PatchType, manager string, force *bool) error {
@@ -130,12 +130,12 @@ func checkPatchOptions(kind types.PatchType, manager string, force *bool) error 
 }
 
 // Apply implements client.Writer.
-func (c *Client) Apply(_ context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+func (c *Client) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	o := (&client.ApplyOptions{}).ApplyOptions(opts)
-	return c.apply(obj, "", o.FieldManager, o.Force, o.DryRun)
+	return c.apply(ctx, obj, "", o.FieldManager, o.Force, o.DryRun)
 }
 
-func (c *Client) apply(obj any, subresource, manager string, force *bool, dryRun []string) error {
+func (c *Client) apply(ctx context.Context, obj any, subresource, manager string, force *bool, dryRun []string) error {
 	content, err := asMap(obj)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *Client) apply(obj any, subresource, manager string, force *bool, dryRun
 		return err
 	}
 	o := &client.PatchOptions{FieldManager: manager, Force: force, DryRun: dryRun}
-	if err := c.patch(u, u, client.RawPatch(types.ApplyPatchType, body), subresource, o); err != nil {
+	if err := c.patch(ctx, u, u, client.RawPatch(types.ApplyPatchType, body), subresource, o); err != nil {
 		return err
 	}
 	answer, err := json.Marshal(u.Object)
@@ -157,7 +157,7 @@ func (c *Client) apply(obj any, subresource, manager string, force *bool, dryRun
 }
 
 // Delete implements client.Writer.
-func (c *Client) Delete(_ context.Context, obj client.Object, opts ...client.DeleteOption) error {
+func (c *Client) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
 	o := (&client.DeleteOptions{}).ApplyOptions(opts)
 	r, err := c.request(VerbDelete, obj, client.ObjectKeyFromObject(obj))
 	if err != nil {
@@ -167,19 +167,19 @@ func (c *Client) Delete(_ context.Context, obj client.Object, opts ...client.Del
 	if err := r.checkKey(); err != nil {
 		return err
 	}
-	_, err = c.call(r, func() (client.Object, error) { return c.server.delete(r, o) })
+	_, err = c.call(ctx, r, func() (client.Object, error) { return c.server.delete(r, o) })
 	return err
 }
 
 // DeleteAllOf implements client.Writer.
-func (c *Client) DeleteAllOf(_ context.Context, obj client.Object, opts ...client.DeleteAllOfOption) error {
+func (c *Client) DeleteAllOf(ctx context.Context, obj client.Object, opts ...client.DeleteAllOfOption) error {
 	o := (&client.DeleteAllOfOptions{}).ApplyOptions(opts)
 	r, err := c.request(VerbDeleteCollection, obj, types.NamespacedName{Namespace: o.Namespace})
 	if err != nil {
 		return err
 	}
 	r.DryRun = isDryRun(o.DryRun)
-	_, err = c.call(r, func() (client.Object, error) {
+	_, err = c.call(ctx, r, func() (client.Object, error) {
 		objs, err := c.selected(r.kind, c.server.version, &o.ListOptions)
 		if err != nil {
 			return nil, err

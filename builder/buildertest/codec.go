@@ -3,8 +3,10 @@ package buildertest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"reflect"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -105,6 +107,28 @@ func transfer(stored client.Object, gvk schema.GroupVersionKind, into client.Obj
 	case runtime.Unstructured, *metav1.PartialObjectMetadata:
 	default:
 		into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	}
+	return nil
+}
+
+// maxRequest is the size of the largest request to etcd.
+const maxRequest = 1.5 * 1024 * 1024
+
+// checkSize refuses an object that etcd doesn't store: a built-in one in its binary form, another one as JSON. A dry run stores nothing.
+func checkSize(r *request, obj client.Object) error {
+	if r.DryRun {
+		return nil
+	}
+	size := 0
+	if o, ok := obj.(interface{ Size() int }); ok {
+		size = o.Size()
+	} else if data, err := json.Marshal(obj); err == nil {
+		size = len(data)
+	}
+	if size > maxRequest {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: "etcdserver: request is too large",
+		}}
 	}
 	return nil
 }

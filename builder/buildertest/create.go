@@ -61,6 +61,9 @@ func (s *Server) insert(r *request, obj client.Object) (client.Object, error) {
 	if err := s.checkQuota(r.kind, obj); err != nil {
 		return nil, err
 	}
+	if err := checkSize(r, obj); err != nil {
+		return nil, err
+	}
 	if found := s.get(r.kind, client.ObjectKeyFromObject(obj)); found != nil {
 		return nil, r.kind.alreadyExists(found)
 	}
@@ -119,8 +122,8 @@ func nameRule(obj client.Object) validation.ValidateNameFunc {
 	}
 }
 
-// checkNamespace refuses objects in a terminating namespace. A namespace without an object in the server counts as existing, so that
-// tests don't have to create namespaces.
+// checkNamespace refuses objects in a terminating or a deleted namespace. A namespace of which the server never had an object counts as
+// existing, so that tests don't have to create namespaces.
 func (s *Server) checkNamespace(k kind, obj client.Object) error {
 	switch {
 	case !k.namespaced && obj.GetNamespace() != "":
@@ -131,8 +134,13 @@ func (s *Server) checkNamespace(k kind, obj client.Object) error {
 		return apierrors.NewBadRequest("an empty namespace may not be set during creation")
 	}
 	name := obj.GetNamespace()
-	found := s.get(namespaceKind, types.NamespacedName{Name: name})
-	if found == nil || found.GetDeletionTimestamp() == nil {
+	h := s.tables[namespaceKind.gvk][types.NamespacedName{Name: name}]
+	switch {
+	case h == nil:
+		return nil
+	case h.latest() == nil:
+		return apierrors.NewNotFound(corev1.Resource("namespaces"), name)
+	case h.latest().GetDeletionTimestamp() == nil:
 		return nil
 	}
 	err := apierrors.NewForbidden(k.resource, obj.GetName(),

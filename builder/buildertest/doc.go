@@ -13,8 +13,11 @@
 // behaviours as cases, which also run on a real API server. The server doesn't imitate:
 //
 //   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster: see [Cluster].
-//   - Rare validation, the rules and patterns of CRDs, admission webhooks and RBAC, LimitRanges, scopes of quotas, and quotas of anything
-//     but pods. Inject their answers with [Client.Fail].
+//   - Rare validation, admission webhooks and RBAC (but see [CheckRole]), LimitRanges, scopes of quotas, and quotas of anything but pods.
+//     Inject their answers with [Client.Fail].
+//   - Validation by CRDs. It uses nothing of a schema but defaults, pruning and how lists merge: it accepts a wrong type, a number below a
+//     minimum, a missing required field, and what a rule forbids.
+//   - Namespaces, unless it has had an object of the name: a namespace that was deleted is missing, any other one exists.
 //   - Subresources except status, patches of scale, and the binding of pods: no eviction.
 //   - Conversion between versions of a kind: each version has its own objects.
 //   - The finalizers of missing controllers, such as that of claims in use.

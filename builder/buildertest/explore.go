@@ -189,7 +189,7 @@ func newExploration(ctx context.Context, given Scenario, b Bounds) (*exploration
 	}
 	server.comparable = true
 	e := &exploration{
-		ctx: log.IntoContext(ctx, logr.Discard()), scenario: s, bounds: b, server: server, given: map[types.UID]bool{},
+		ctx: log.IntoContext(context.WithoutCancel(ctx), logr.Discard()), scenario: s, bounds: b, server: server, given: map[types.UID]bool{},
 		digests: digests{}, worlds: map[*snapshot]around{}, seen: map[schema.GroupKind]bool{{}: true},
 		quiet: map[search.Hash]quietPass{}, contention: map[string]*contention{}, contended: map[string]bool{},
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Get implements client.Reader. The object is always a copy.
-func (c *Client) Get(_ context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+func (c *Client) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	r, err := c.request(VerbGet, obj, key)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (c *Client) Get(_ context.Context, key client.ObjectKey, obj client.Object,
 		return err
 	}
 	r.live = asks(opts)
-	return c.answer(r, obj, func() (client.Object, error) {
+	return c.answer(ctx, r, obj, func() (client.Object, error) {
 		if h := c.server.tables[r.kind.gvk][r.key()]; h != nil {
 			if found := h.at(c.horizon(r.kind, r.live)); found != nil {
 				return found, nil
@@ -39,7 +39,7 @@ func (c *Client) Get(_ context.Context, key client.ObjectKey, obj client.Object,
 
 // List implements client.Reader. It supports label selectors, metadata.name and metadata.namespace as field selectors, the fields of
 // indexes, and limits. The items are always copies.
-func (c *Client) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+func (c *Client) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	o := (&client.ListOptions{}).ApplyOptions(opts)
 	r, err := c.request(VerbList, list, client.ObjectKey{Namespace: o.Namespace})
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Client) List(_ context.Context, list client.ObjectList, opts ...client.
 	r.live = asks(opts)
 	var found []client.Object
 	var version uint64
-	_, err = c.call(r, func() (client.Object, error) {
+	_, err = c.call(ctx, r, func() (client.Object, error) {
 		version = c.horizon(r.kind, r.live)
 		var last page
 		if o.Continue != "" {

@@ -16,6 +16,9 @@ type request struct {
 	live    bool   // a read past the cache
 }
 
+// isCached reports whether a cache answers the request.
+func (r *request) isCached() bool { return (r.Verb == VerbGet || r.Verb == VerbList) && !r.live }
+
 func isDryRun(values []string) bool { return slices.Contains(values, metav1.DryRunAll) }
 
 func (r *request) key() types.NamespacedName {

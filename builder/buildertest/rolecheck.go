@@ -22,23 +22,24 @@ import (
 // a crash, and refuses the requests that the role doesn't permit, as the API server does. The test fails if a request is refused, or if
 // no scenario makes use of a permission. So the scenarios must reach everything that the operator ever does; see [Scenario].Then. Before
 // the first of these edits and after the last, someone changes the children, and the operator repairs them. A read of the cache uses list
-// and watch. [Scenario].Uses declares what no scenario can reach. Not checked are permissions that no test can cause: see
-// [rbac.Usage.Unused].
+// and watch, and an apply that creates an object uses create beside patch. A Role permits nothing in other namespaces than its own, if the
+// file names that; it permits a cache to list a kind, because a manager may limit its cache to namespaces. [Scenario].Uses declares what no
+// scenario can reach. Not checked are permissions that no test can cause: see [rbac.Usage.Unused].
 //
 //	buildertest.CheckRole(t, "../config/role.yaml", installed(t), upgraded(t))
 func CheckRole(t testing.TB, path string, scenarios ...Scenario) {
 	t.Helper()
-	rules, err := rbac.ReadFile(path)
+	roles, err := rbac.ReadRoles(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := checkRole(t.Context(), rules, scenarios); err != nil {
+	if err := checkRole(t.Context(), roles, scenarios); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func checkRole(ctx context.Context, rules []rbacv1.PolicyRule, scenarios []Scenario) error {
-	role := &role{rules: rules}
+func checkRole(ctx context.Context, roles []rbacv1.ClusterRole, scenarios []Scenario) error {
+	role := &role{roles: roles}
 	var errs []error
 	for i, s := range scenarios {
 		if err := role.run(ctx, s); err != nil {
@@ -48,18 +49,31 @@ func checkRole(ctx context.Context, rules []rbacv1.PolicyRule, scenarios []Scena
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	if unused := role.used.Unused(rules); len(unused) > 0 {
+	if unused := role.used.Unused(role.rules(nil)); len(unused) > 0 {
 		return fmt.Errorf("the role permits what no scenario makes use of: %s; remove it, add a scenario, or declare it in Scenario.Uses",
 			joined(unused))
 	}
 	return nil
 }
 
-// role is a role under which clients run.
+// role is what clients may do, by all roles of a file.
 type role struct {
-	rules   []rbacv1.PolicyRule
+	roles   []rbacv1.ClusterRole // a Role has a namespace
 	used    rbac.Usage
-	refused []rbac.Permission // in the present scenario
+	refused []string // permissions, in the present scenario
+}
+
+// rules returns the rules that apply to a call; nil: all of them.
+func (r *role) rules(call *request) []rbacv1.PolicyRule {
+	var rules []rbacv1.PolicyRule
+	for i := range r.roles {
+		namespace := r.roles[i].Namespace
+		listed := call == nil || call.Namespace == "" && call.kind.namespaced && call.isCached()
+		if namespace == "" || listed || call.Namespace == namespace {
+			rules = append(rules, r.roles[i].Rules...)
+		}
+	}
+	return rules
 }
 
 // run runs a scenario under the role.
@@ -79,13 +93,13 @@ func (r *role) run(ctx context.Context, given Scenario) error {
 		err = run.inPeace(ctx)
 	}
 	if err == nil && len(run.process.events) > 0 {
-		r.use([]rbac.Permission{{Verb: "create", Group: "events.k8s.io", Resource: "events"}})
+		r.use(nil, []rbac.Permission{{Verb: "create", Group: "events.k8s.io", Resource: "events"}})
 	}
 	for _, p := range rbac.Permissions(s.Uses) {
-		r.use([]rbac.Permission{p})
+		r.use(nil, []rbac.Permission{p})
 	}
 	if len(r.refused) > 0 {
-		return fmt.Errorf("the role doesn't permit: %s", joined(r.refused))
+		return fmt.Errorf("the role doesn't permit: %s", strings.Join(r.refused, ", "))
 	}
 	return err
 }
@@ -112,31 +126,35 @@ func drift(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// check returns the error of a request that isn't permitted.
-func (r *role) check(call *request) error {
-	needed := permissions(call)
-	if refused, ok := r.use(needed); ok {
+// check returns the error of a request that isn't permitted. missing reports whether its object doesn't exist.
+func (r *role) check(call *request, missing bool) error {
+	if refused, ok := r.use(call, permissions(call, missing)); ok {
 		return apierrors.NewForbidden(call.kind.resource, call.Name, fmt.Errorf("the role doesn't permit: %s", refused))
 	}
 	return nil
 }
 
-// use notes permissions, and returns one that the role doesn't have.
-func (r *role) use(needed []rbac.Permission) (refused rbac.Permission, ok bool) {
+// use notes the permissions that a call needs, and returns one that the role doesn't have.
+func (r *role) use(call *request, needed []rbac.Permission) (refused string, ok bool) {
 	r.used.Note(needed...)
 	for _, p := range needed {
-		if !rbac.Allows(r.rules, p) {
-			if !slices.Contains(r.refused, p) {
-				r.refused = append(r.refused, p)
-			}
-			return p, true
+		if rbac.Allows(r.rules(call), p) {
+			continue
 		}
+		refused = p.String()
+		if rbac.Allows(r.rules(nil), p) { // elsewhere
+			refused += fmt.Sprintf(" in namespace %q", call.Namespace)
+		}
+		if !slices.Contains(r.refused, refused) {
+			r.refused = append(r.refused, refused)
+		}
+		return refused, true
 	}
-	return rbac.Permission{}, false
+	return "", false
 }
 
 // permissions returns what a call needs. A cache lists and watches what is read of it.
-func permissions(call *request) []rbac.Permission {
+func permissions(call *request, missing bool) []rbac.Permission {
 	resource := call.kind.resource.Resource
 	if call.Subresource != "" {
 		resource += "/" + call.Subresource
@@ -145,9 +163,11 @@ func permissions(call *request) []rbac.Permission {
 		return rbac.Permission{Verb: string(verb), Group: call.Kind.Group, Resource: resource}
 	}
 	switch {
+	case call.Verb == VerbApply && call.Subresource == "" && missing:
+		return []rbac.Permission{p(VerbPatch), p(VerbCreate)}
 	case call.Verb == VerbApply:
 		return []rbac.Permission{p(VerbPatch)}
-	case (call.Verb == VerbGet || call.Verb == VerbList) && !call.live:
+	case call.isCached():
 		return []rbac.Permission{p(VerbList), p(VerbWatch)}
 	default:
 		return []rbac.Permission{p(call.Verb)}

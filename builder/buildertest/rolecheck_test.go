@@ -9,6 +9,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -45,15 +46,57 @@ func TestCheckRoleOfAScenarioThatDeletesItsOwner(t *testing.T) {
 	s.Then = append(s.Then, func(ctx context.Context, c client.Client) error {
 		return c.Delete(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 	})
-	assert.NoError(t, checkRole(t.Context(), []rbacv1.PolicyRule{
+	assert.NoError(t, checkRole(t.Context(), clusterRole(
 		core("services", "get", "list", "watch"), core("secrets", "get", "create", "patch"),
 		core("serviceaccounts", "list", "watch", "create", "patch"), core("configmaps", "list", "watch", "create", "patch"),
-		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-	}, []Scenario{s}))
+		rbacv1.PolicyRule{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	), []Scenario{s}))
+}
+
+func clusterRole(rules ...rbacv1.PolicyRule) []rbacv1.ClusterRole {
+	return []rbacv1.ClusterRole{{Rules: rules}}
 }
 
 func core(resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{resource}, Verbs: verbs}
+}
+
+// An apply that creates needs create as well, as the API server's handler of patches says.
+func TestCheckRoleOfAnApply(t *testing.T) {
+	owner := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
+	s := Scenario{
+		Owner:    &corev1.Service{},
+		Objects:  []client.Object{owner},
+		Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(owner)}},
+		Reconciler: func(c *Client) (reconcile.Reconciler, error) {
+			return reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+				return reconcile.Result{}, c.Apply(ctx, corev1ac.ConfigMap("x", "other"), client.FieldOwner("me"))
+			}), nil
+		},
+	}
+	patch, both := core("configmaps", "patch"), core("configmaps", "patch", "create")
+	in := func(namespace string, rule rbacv1.PolicyRule) []rbacv1.ClusterRole {
+		return []rbacv1.ClusterRole{{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}, Rules: []rbacv1.PolicyRule{rule}}}
+	}
+	for name, c := range map[string]struct {
+		roles []rbacv1.ClusterRole
+		err   string
+	}{
+		"create and patch":         {clusterRole(both), ""},
+		"only patch":               {clusterRole(patch), "the role doesn't permit: create configmaps."},
+		"a Role of the namespace":  {in("other", both), ""},
+		"a Role of another one":    {in("default", both), `the role doesn't permit: patch configmaps. in namespace "other"`},
+		"create in another Role's": {append(in("other", patch), in("default", both)...), `create configmaps. in namespace "other"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := checkRole(t.Context(), c.roles, []Scenario{s})
+			if c.err == "" {
+				assert.NoError(t, err)
+				return
+			}
+			assert.ErrorContains(t, err, c.err)
+		})
+	}
 }
 
 func TestCheckRole(t *testing.T) {
@@ -80,7 +123,7 @@ func TestCheckRole(t *testing.T) {
 		"unused kind":   {[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events, core("nodes", "watch")}, "no scenario makes use of: watch nodes.;"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := checkRole(context.Background(), c.rules, []Scenario{copying()})
+			err := checkRole(context.Background(), clusterRole(c.rules...), []Scenario{copying()})
 			if c.err == "" {
 				assert.NoError(t, err)
 				return
@@ -99,9 +142,9 @@ func TestCheckRoleOfPermissionsThatNoScenarioCanUse(t *testing.T) {
 	}
 	s := copying()
 	s.Uses = []rbacv1.PolicyRule{core("secrets", "list"), core("pods", "list")}
-	assert.EqualError(t, checkRole(t.Context(), rules, []Scenario{s}), "scenario 1: the role doesn't permit: list pods., list secrets.")
+	assert.EqualError(t, checkRole(t.Context(), clusterRole(rules...), []Scenario{s}), "scenario 1: the role doesn't permit: list pods., list secrets.")
 	rules = append(rules, core("secrets", "list"), core("pods", "list"))
-	assert.NoError(t, checkRole(t.Context(), rules, []Scenario{s}))
+	assert.NoError(t, checkRole(t.Context(), clusterRole(rules...), []Scenario{s}))
 	rules = append(rules, core("pods", "watch"))
-	assert.ErrorContains(t, checkRole(t.Context(), rules, []Scenario{s}), "no scenario makes use of: watch pods.;")
+	assert.ErrorContains(t, checkRole(t.Context(), clusterRole(rules...), []Scenario{s}), "no scenario makes use of: watch pods.;")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -15,7 +16,7 @@ import (
 
 // Sample reads an object from a YAML file into a new object, and returns it. An object without a namespace is in the namespace default,
 // unless its kind is cluster-scoped: by one of the CRDs, in files or in directories of them; without a CRD, as a kind of Kubernetes. The
-// test fails if a file can't be read, or if the object has a field that its type doesn't have.
+// test fails if a file can't be read, if the object has a field that its type doesn't have, or if a type of Kubernetes has another kind.
 func Sample[T client.Object](t testing.TB, path string, into T, crds ...string) T {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -25,6 +26,9 @@ func Sample[T client.Object](t testing.TB, path string, into T, crds ...string) 
 	if err != nil {
 		t.Fatalf("sample %s: %v", path, err)
 	}
+	if gvk := into.GetObjectKind().GroupVersionKind(); !gvk.Empty() && !mayBe(into, gvk) {
+		t.Fatalf("sample %s: the kind is %s; a kind of %T is accepted", path, gvk, into)
+	}
 	clusterScoped, err := isClusterScopedIn(crds, into.GetObjectKind().GroupVersionKind().GroupKind())
 	if err != nil {
 		t.Fatalf("sample %s: %v", path, err)
@@ -33,6 +37,14 @@ func Sample[T client.Object](t testing.TB, path string, into T, crds ...string) 
 		into.SetNamespace("default")
 	}
 	return into
+}
+
+// mayBe reports whether a Go type may be that of a kind. It knows the types of Kubernetes.
+func mayBe(obj client.Object, gvk schema.GroupVersionKind) bool {
+	if kinds, _, err := scheme.Scheme.ObjectKinds(obj); err == nil {
+		return slices.Contains(kinds, gvk)
+	}
+	return !scheme.Scheme.Recognizes(gvk)
 }
 
 // isClusterScopedIn reports whether a kind is cluster-scoped, by its CRD if it has one.

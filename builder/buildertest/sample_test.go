@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -33,6 +34,21 @@ func TestSampleHasTheScopeOfItsKind(t *testing.T) {
 	assert.Empty(t, Sample(t, class, &networkingv1.IngressClass{}).Namespace)
 	assert.Empty(t, Sample(t, class, &networkingv1.IngressClass{}, crd("Other", "Cluster")).Namespace)
 }
+
+// Another kind in the file would be read into the type as far as its fields agree.
+func TestSampleHasTheKindOfItsType(t *testing.T) {
+	secret, ingress := corev1.SchemeGroupVersion.WithKind("Secret"), networkingv1.SchemeGroupVersion.WithKind("Ingress")
+	other := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Other"}
+	assert.True(t, mayBe(&corev1.Secret{}, secret))
+	assert.False(t, mayBe(&corev1.ConfigMap{}, secret))
+	assert.False(t, mayBe(&corev1.Secret{}, ingress))
+	assert.False(t, mayBe(&corev1.Secret{}, other))
+	assert.False(t, mayBe(&ownObject{}, secret), "an author's type")
+	assert.True(t, mayBe(&ownObject{}, other), "an author's type")
+}
+
+// ownObject is a type that the scheme of Kubernetes doesn't have.
+type ownObject struct{ corev1.ConfigMap }
 
 // A cluster-scoped object with a namespace would be stored under a name that no read asks for.
 func TestAddRefusesTheNamespaceOfAClusterScopedObject(t *testing.T) {

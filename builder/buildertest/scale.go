@@ -1,6 +1,7 @@
 package buildertest
 
 import (
+	"context"
 	"encoding/json"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -27,7 +28,7 @@ func replicasOf(obj client.Object) **int32 {
 }
 
 // patchScale is a PATCH of the subresource scale. Its reply is a Scale.
-func (c *Client) patchScale(obj, into client.Object, patch client.Patch, o *client.PatchOptions) error {
+func (c *Client) patchScale(ctx context.Context, obj, into client.Object, patch client.Patch, o *client.PatchOptions) error {
 	r, err := c.request(VerbPatch, obj, client.ObjectKeyFromObject(obj))
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func (c *Client) patchScale(obj, into client.Object, patch client.Patch, o *clie
 	if err != nil {
 		return err
 	}
-	stored, err := c.call(r, func() (client.Object, error) { return c.server.scale(r, patch.Type(), data) })
+	stored, err := c.call(ctx, r, func() (client.Object, error) { return c.server.scale(r, patch.Type(), data) })
 	if err != nil {
 		return err
 	}

@@ -86,8 +86,8 @@ func WithClusterScoped(objs ...client.Object) Option {
 }
 
 // WithCRDs reads CustomResourceDefinitions from YAML files, and from directories of them, once for all servers with the option.
-// They define the scope of a kind, its status subresource, its defaults, and how server-side apply merges its lists. The server doesn't run
-// their validation rules.
+// They define the scope of a kind, its status subresource, its defaults, its fields, and how server-side apply merges its lists. The server
+// doesn't validate objects by them.
 func WithCRDs(paths ...string) Option {
 	read := sync.OnceValues(func() ([]*crd.Kind, error) { return crd.Read(paths...) })
 	return func(s *Server) error {

@@ -1,6 +1,7 @@
 package buildertest_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -135,6 +136,41 @@ func TestNamespaceTakesItsContentAlong(t *testing.T) {
 	assert.True(t, apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause), err)
 	require.NoError(t, c.Patch(t.Context(), held, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
 	assert.Empty(t, s.Objects())
+}
+
+// A namespace that never had an object exists, for tests without namespaces. One that was deleted doesn't.
+func TestADeletedNamespaceIsMissing(t *testing.T) {
+	s := newServer()
+	c := s.Client()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	require.NoError(t, c.Create(t.Context(), configMap("before")))
+	require.NoError(t, c.Create(t.Context(), ns))
+	require.NoError(t, c.Delete(t.Context(), ns))
+	assert.Empty(t, s.Objects())
+	err := c.Create(t.Context(), configMap("b"))
+	assert.True(t, apierrors.IsNotFound(err), err)
+	require.EqualError(t, err, `namespaces "default" not found`)
+	require.NoError(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}))
+	require.NoError(t, c.Create(t.Context(), configMap("b")))
+}
+
+// The answers are those of Kubernetes 1.37.
+func TestTooLargeObjectsAreRefused(t *testing.T) {
+	c := newServer().Client()
+	text := strings.Repeat("x", 1<<20+1)
+	m, secret, d := configMap("a"), &corev1.Secret{ObjectMeta: configMap("a").ObjectMeta}, deployment("a", "i")
+	m.Data["a"] = text
+	require.EqualError(t, c.Create(t.Context(), m), `ConfigMap "a" is invalid: []: Too long: may not be more than 1048576 bytes`)
+	secret.Data = map[string][]byte{"a": []byte(text)}
+	require.EqualError(t, c.Create(t.Context(), secret), `Secret "a" is invalid: data: Too long: may not be more than 1048576 bytes`)
+	d.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: strings.Repeat("x", 1600000)}}
+	require.NoError(t, c.Create(t.Context(), d.DeepCopy(), client.DryRunAll))
+	err := c.Create(t.Context(), d)
+	require.EqualError(t, err, "etcdserver: request is too large")
+	assert.Equal(t, metav1.StatusReasonUnknown, apierrors.ReasonForError(err))
+	require.NoError(t, c.Create(t.Context(), configMap("b")))
+	m.Name = "b"
+	require.True(t, apierrors.IsInvalid(c.Update(t.Context(), m)))
 }
 
 func TestPodsAreLeftTimeToEnd(t *testing.T) {

@@ -58,35 +58,35 @@ func (s subresource) Get(ctx context.Context, obj, into client.Object, _ ...clie
 }
 
 // Create binds a pod to a node. For the status it returns an error, because a status can't be created without its object.
-func (s subresource) Create(_ context.Context, obj, body client.Object, _ ...client.SubResourceCreateOption) error {
+func (s subresource) Create(ctx context.Context, obj, body client.Object, _ ...client.SubResourceCreateOption) error {
 	if binding, ok := body.(*corev1.Binding); ok && s.name == "binding" {
-		return s.client.bind(obj, binding)
+		return s.client.bind(ctx, obj, binding)
 	}
 	return s.refuse(VerbCreate, obj)
 }
 
-func (s subresource) Update(_ context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
+func (s subresource) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
 	o := (&client.SubResourceUpdateOptions{}).ApplyOptions(opts)
 	body := obj
 	if o.SubResourceBody != nil {
 		body = o.SubResourceBody
 	}
-	return s.client.update(obj, body, s.name, o.FieldManager, o.DryRun)
+	return s.client.update(ctx, obj, body, s.name, o.FieldManager, o.DryRun)
 }
 
-func (s subresource) Patch(_ context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+func (s subresource) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 	o := (&client.SubResourcePatchOptions{}).ApplyOptions(opts)
 	body := obj
 	if o.SubResourceBody != nil {
 		body = o.SubResourceBody
 	}
 	if s.name == "scale" && replicasOf(obj) != nil {
-		return s.client.patchScale(obj, body, patch, &o.PatchOptions)
+		return s.client.patchScale(ctx, obj, body, patch, &o.PatchOptions)
 	}
-	return s.client.patch(obj, body, patch, s.name, &o.PatchOptions)
+	return s.client.patch(ctx, obj, body, patch, s.name, &o.PatchOptions)
 }
 
-func (s subresource) Apply(_ context.Context, obj runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {
+func (s subresource) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {
 	o := (&client.SubResourceApplyOptions{}).ApplyOpts(opts)
-	return s.client.apply(obj, s.name, o.FieldManager, o.Force, o.DryRun)
+	return s.client.apply(ctx, obj, s.name, o.FieldManager, o.Force, o.DryRun)
 }

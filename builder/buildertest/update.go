@@ -77,6 +77,9 @@ func (s *Server) replace(r *request, obj, old client.Object) (client.Object, err
 	if isSame(obj, old) {
 		return old, nil
 	}
+	if err := checkSize(r, obj); err != nil {
+		return nil, err
+	}
 	r.Changed = true
 	if !r.DryRun {
 		s.put(r.kind, obj)

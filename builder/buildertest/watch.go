@@ -55,7 +55,7 @@ func (c *Client) Watch(ctx context.Context, list client.ObjectList, opts ...clie
 		client: c, kind: r.kind, namespace: o.Namespace, selector: o.LabelSelector, list: list,
 		results: make(chan watch.Event), wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
-	_, err = c.call(r, func() (client.Object, error) { return nil, w.begin(o) })
+	_, err = c.call(ctx, r, func() (client.Object, error) { return nil, w.begin(o) })
 	if err != nil {
 		return nil, err
 	}

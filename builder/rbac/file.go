@@ -48,21 +48,39 @@ func list(words []string) string {
 
 // ReadFile reads the rules of all ClusterRoles and Roles of a YAML file, as [Parse] does.
 func ReadFile(path string) ([]rbacv1.PolicyRule, error) {
+	roles, err := ReadRoles(path)
+	return rulesIn(roles), err
+}
+
+// ReadRoles reads all ClusterRoles and Roles of a YAML file, with the errors of [Parse]. A Role has a namespace, unless the file omits it.
+func ReadRoles(path string) ([]rbacv1.ClusterRole, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := Parse(text)
+	roles, err := parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return rules, nil
+	return roles, nil
 }
 
 // Parse returns the rules of all ClusterRoles and Roles of a YAML text. A text without a role, and an unknown field of one, is an error.
 func Parse(text []byte) ([]rbacv1.PolicyRule, error) {
+	roles, err := parse(text)
+	return rulesIn(roles), err
+}
+
+func rulesIn(roles []rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
-	found := false
+	for i := range roles {
+		rules = append(rules, roles[i].Rules...)
+	}
+	return rules
+}
+
+func parse(text []byte) ([]rbacv1.ClusterRole, error) {
+	var roles []rbacv1.ClusterRole
 	for documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
@@ -86,10 +104,13 @@ func Parse(text []byte) ([]rbacv1.PolicyRule, error) {
 		if err := yaml.UnmarshalStrict(document, &role); err != nil {
 			return nil, err
 		}
-		found, rules = true, append(rules, role.Rules...)
+		if is.Kind == "ClusterRole" {
+			role.Namespace = "" // the API server ignores it
+		}
+		roles = append(roles, role)
 	}
-	if !found {
+	if len(roles) == 0 {
 		return nil, fmt.Errorf("there is no ClusterRole and no Role of %s", rbacv1.GroupName)
 	}
-	return rules, nil
+	return roles, nil
 }

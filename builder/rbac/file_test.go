@@ -1,6 +1,8 @@
 package rbac_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,7 +44,13 @@ rules:
 		require.NoError(t, err, name)
 		assert.Equal(t, want, rules, name)
 	}
-	_, err := rbac.Parse([]byte(strings.ReplaceAll(text, "---", "--- {}")))
+	file := filepath.Join(t.TempDir(), "roles.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "rules:", "metadata: {namespace: a}\nrules:")), 0o600))
+	roles, err := rbac.ReadRoles(file)
+	require.NoError(t, err)
+	require.Len(t, roles, 2)
+	assert.Equal(t, []string{"a", ""}, []string{roles[0].Namespace, roles[1].Namespace}, "a ClusterRole has none")
+	_, err = rbac.Parse([]byte(strings.ReplaceAll(text, "---", "--- {}")))
 	require.Error(t, err, "a document that would not be read")
 }
 

@@ -1,8 +1,10 @@
 package conformance
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -34,6 +36,19 @@ func deletion(s *session) {
 	gone := configMap("many-b")
 	gone.Namespace = s.namespace
 	s.note("are gone", !s.exists(gone))
+}
+
+// namespaceDeletion uses a namespace of its own, beside those of the target.
+func namespaceDeletion(s *session) {
+	name := s.namespace + "-gone"
+	namespace := s.given(&corev1.Namespace{ObjectMeta: meta(name)})
+	s.delete("the namespace", namespace)
+	s.goes("goes", namespace)
+	into := configMap("late")
+	into.Namespace = name
+	s.did("an object in a deleted namespace", nil, s.client.Create(s.ctx, into))
+	applied := corev1ac.ConfigMap("late", name).WithData(map[string]string{"a": "1"})
+	s.did("an apply there", nil, s.client.Apply(s.ctx, applied, client.FieldOwner(Manager)))
 }
 
 func finalizers(s *session) {

@@ -160,6 +160,17 @@ func jobDeletion(s *session) {
 		s.delete(name, job, client.PropagationPolicy(policy))
 		s.goesWithPods("goes with its pods", job)
 	}
+	job := s.batchJob("orphan", -1, func(o *batchv1.JobSpec) { o.Template.Labels = map[string]string{"of": "orphan"} })
+	awaits(s, "a running pod", job, runsOne)
+	s.delete("orphan", job, client.PropagationPolicy(metav1.DeletePropagationOrphan))
+	s.goes("goes", job)
+	s.note("its pod loses the owner and the finalizer", s.target.Await(func() bool {
+		var pods corev1.PodList
+		if err := s.client.List(s.ctx, &pods, client.InNamespace(s.namespace), client.MatchingLabels{"of": "orphan"}); err != nil {
+			s.t.Fatal(err)
+		}
+		return len(pods.Items) == 1 && len(pods.Items[0].OwnerReferences)+len(pods.Items[0].Finalizers) == 0
+	}))
 }
 
 func jobPodReplacement(s *session) {

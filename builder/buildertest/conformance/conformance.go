@@ -62,6 +62,7 @@ func Cases() []Case {
 		{"invalid-jobs", invalidJobs},
 		{"immutable", immutable},
 		{"delete", deletion},
+		{"namespaces", namespaceDeletion},
 		{"finalizers", finalizers},
 		{"garbage", garbage},
 		{"absent-owners", absentOwners},

@@ -35,7 +35,8 @@
 //	cluster [NODE...] [seed=N]            begin again with a new cluster; the seed selects another order of steps
 //	node NAME... [cpu=4 memory=8Gi pods=9 labels=(k=v) taints=(k=v:NoSchedule)]
 //	cordon NAME..., uncordon NAME...      make nodes unschedulable, and schedulable
-//	break-node NAME..., repair-node NAME...   stop the kubelet of nodes, and start it
+//	break-node NAME..., repair-node NAME...   stop the kubelet of nodes, and start it; the control plane notices at once, and evicts
+//	                                      the pods of a broken node after 5 minutes, unless their tolerations say otherwise
 //	apply                                 apply the YAML documents below, with their status
 //	TEMPLATE [name=NAME namespace=NS]     apply an object of Config.Templates; the YAML below is merged into its spec
 //	edit KIND/NAME..., edit-status KIND/NAME...   merge the YAML below into objects, or into their status

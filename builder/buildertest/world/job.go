@@ -22,7 +22,7 @@ func (jobController) Name() string { return "job-controller" }
 func (jobController) Changes(s *State) []Change {
 	var changes []Change
 	for _, job := range All[*batchv1.Job](s) {
-		if ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) != batchv1.JobControllerName || isFinished(job) {
+		if isManagedByOther(job) || isFinished(job) {
 			continue
 		}
 		changes = append(changes, newJobSync(s, job).next()...)
@@ -30,19 +30,29 @@ func (jobController) Changes(s *State) []Change {
 	return append(changes, releaseOrphans(s)...)
 }
 
-// releaseOrphans removes the Job controller's finalizer from pods whose Job is gone or has ended.
+// releaseOrphans removes the Job controller's finalizer from pods without a controller, and from those whose Job is gone or has ended.
+// Pods of a Job that another controller manages keep it (handleSingleOrphanPod).
 func releaseOrphans(s *State) []Change {
 	var changes []Change
 	for _, pod := range All[*corev1.Pod](s) {
-		ref := metav1.GetControllerOfNoCopy(pod)
-		if ref == nil || ref.Kind != "Job" || !isTracked(pod) {
+		if !isTracked(pod) {
 			continue
 		}
-		if job := byUID[*batchv1.Job](s, ref.UID); job == nil || isFinished(job) {
-			changes = append(changes, update(changed(pod, untrack)))
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
+			if ref.Kind != "Job" || ref.APIVersion != batchv1.SchemeGroupVersion.String() {
+				continue
+			}
+			if job := byUID[*batchv1.Job](s, ref.UID); job != nil && (isManagedByOther(job) || !isFinished(job)) {
+				continue
+			}
 		}
+		changes = append(changes, update(changed(pod, untrack)))
 	}
 	return changes
+}
+
+func isManagedByOther(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) != batchv1.JobControllerName
 }
 
 func isFinished(job *batchv1.Job) bool {

@@ -77,3 +77,34 @@ func TestAPodThatATaintEvictsIsDisrupted(t *testing.T) {
 	assert.NotEqual(t, first.UID, pods.Items[0].UID)
 	assert.NotEqual(t, first.Spec.NodeName, pods.Items[0].Spec.NodeName)
 }
+
+// Deleting a Job orphans its pods by default. The Job controller then removes its finalizer from them, so that they can be deleted.
+func TestAnOrphanOfAJobLosesItsFinalizer(t *testing.T) {
+	w := newWorld(t, world.Options{}, node("n1"), job(nil))
+	require.NoError(t, w.Settle(t.Context()))
+	c := w.Server().Client("user")
+	require.NoError(t, c.Delete(t.Context(), got(t, w, &batchv1.Job{}, "demo")))
+	require.NoError(t, w.Settle(t.Context()))
+	pod := got(t, w, &corev1.Pod{}, "demo-1")
+	assert.Empty(t, pod.OwnerReferences)
+	assert.Empty(t, pod.Finalizers)
+	require.NoError(t, c.Delete(t.Context(), pod))
+	require.NoError(t, w.Idle(t.Context(), time.Hour))
+	assert.Empty(t, podNames(t, w, nil))
+}
+
+// Another controller's Job keeps the finalizers of its pods after its end.
+func TestTheJobControllerLeavesPodsOfAnotherControllersJob(t *testing.T) {
+	other := job(func(s *batchv1.JobSpec) { s.ManagedBy = new("example.com/other") })
+	w := newWorld(t, world.Options{}, other)
+	c := w.Server().Client("example.com/other")
+	pod := &corev1.Pod{ObjectMeta: demo("demo-1"), Spec: other.Spec.Template.Spec}
+	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
+	other = got(t, w, &batchv1.Job{}, "demo")
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(other, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	require.NoError(t, c.Create(t.Context(), pod))
+	other.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+	require.NoError(t, c.Status().Update(t.Context(), other))
+	require.NoError(t, w.Settle(t.Context()))
+	assert.Equal(t, []string{batchv1.JobTrackingFinalizer}, got(t, w, &corev1.Pod{}, "demo-1").Finalizers)
+}

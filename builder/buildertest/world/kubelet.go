@@ -146,6 +146,9 @@ func runningPod(s *State, pod *corev1.Pod) *Change {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return stopPod(s, pod, script)
+	case pod.Spec.ActiveDeadlineSeconds != nil && pod.Status.StartTime != nil &&
+		s.Due(pod.Status.StartTime.Add(seconds(*pod.Spec.ActiveDeadlineSeconds))):
+		return new(updateStatus(changed(pod, func(p *corev1.Pod) { exceedDeadline(s, p) })))
 	case running == nil:
 		if !s.Due(crashLoopUntil(pod)) {
 			return nil
@@ -255,6 +258,18 @@ func restart(s *State, p *corev1.Pod, policy corev1.RestartPolicy) {
 		c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
 	}
 	setReady(s, p, false, "ContainersNotReady")
+}
+
+// exceedDeadline ends a pod that has run longer than its spec allows.
+func exceedDeadline(s *State, p *corev1.Pod) {
+	for i := range p.Status.ContainerStatuses {
+		if c := &p.Status.ContainerStatuses[i]; c.State.Running != nil {
+			terminate(s, c, exitTerminated, "")
+		}
+	}
+	endPod(s, p)
+	p.Status.Phase, p.Status.Reason = corev1.PodFailed, "DeadlineExceeded"
+	p.Status.Message = "Pod was active on the node longer than the specified deadline"
 }
 
 // crashLoopUntil is when a container runs again: at once after its first run, then after 10 seconds, and twice as long each time.

@@ -136,6 +136,8 @@ func (y *statefulSync) growOne(ordinal int) (changes []Change, refused bool) {
 		return y.newPod(ordinal)
 	case isTerminal(pod) && pod.DeletionTimestamp == nil:
 		return []Change{remove(pod)}, false
+	case pod.Status.Phase == corev1.PodPending: // someone may have deleted a claim
+		return y.missingClaims(pod.Name), false
 	default:
 		return nil, false
 	}
@@ -152,16 +154,10 @@ func (y *statefulSync) newPod(ordinal int) (changes []Change, refused bool) {
 	setMap(&pod.Labels, appsv1.PodIndexLabel, strconv.Itoa(ordinal))
 	setMap(&pod.Labels, appsv1.ControllerRevisionHashLabelKey, y.revision)
 	y.checkPartition(name, ordinal)
-	var claims []Change
+	claims := y.missingClaims(name)
 	for _, template := range y.set.Spec.VolumeClaimTemplates {
-		claim := template.DeepCopy()
-		claim.Namespace, claim.Name = y.set.Namespace, template.Name+"-"+name
-		claim.Labels = y.set.Spec.Selector.MatchLabels
-		if !exists[*corev1.PersistentVolumeClaim](y.s, client.ObjectKeyFromObject(claim)) {
-			claims = append(claims, Change{Verb: VerbCreate, Object: claim, owner: metav1.NewControllerRef(y.set, statefulSetKind)})
-		}
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: template.Name + "-" + name},
 		}})
 	}
 	creation, _ := withinQuota(y.s, []Change{create(pod)})
@@ -169,6 +165,19 @@ func (y *statefulSync) newPod(ordinal int) (changes []Change, refused bool) {
 		return claims, refused
 	}
 	return creation, false
+}
+
+// missingClaims returns the creations of a pod's missing claims.
+func (y *statefulSync) missingClaims(pod string) (claims []Change) {
+	for _, template := range y.set.Spec.VolumeClaimTemplates {
+		claim := template.DeepCopy()
+		claim.Namespace, claim.Name = y.set.Namespace, template.Name+"-"+pod
+		claim.Labels = y.set.Spec.Selector.MatchLabels
+		if !exists[*corev1.PersistentVolumeClaim](y.s, client.ObjectKeyFromObject(claim)) {
+			claims = append(claims, Change{Verb: VerbCreate, Object: claim, owner: metav1.NewControllerRef(y.set, statefulSetKind)})
+		}
+	}
+	return claims
 }
 
 // checkPartition records an error if a new pod needs the template of a former revision: below the partition the real controller creates
@@ -282,11 +291,11 @@ func (y *statefulSync) writeStatus() []Change {
 	st.Replicas, st.ReadyReplicas, st.AvailableReplicas, st.CurrentReplicas, st.UpdatedReplicas = 0, 0, 0, 0, 0
 	for _, pod := range y.pods {
 		st.Replicas++
-		if isReady(pod) && pod.DeletionTimestamp == nil {
+		if isReady(pod) { // also while it terminates (computeReplicaStatus)
 			st.ReadyReplicas++
-		}
-		if y.isHealthy(pod) {
-			st.AvailableReplicas++
+			if isAvailable(y.s, pod, y.set.Spec.MinReadySeconds) {
+				st.AvailableReplicas++
+			}
 		}
 		if pod.DeletionTimestamp != nil {
 			continue

@@ -2,11 +2,13 @@ package world_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder/buildertest/world"
 )
@@ -87,4 +89,32 @@ func TestAPartitionKeepsLowPods(t *testing.T) {
 	require.NoError(t, w.Server().Client("user").Delete(t.Context(), got(t, w, &corev1.Pod{}, "demo-5")))
 	require.ErrorContains(t, w.Settle(t.Context()), "StatefulSet default/demo: pod demo-5 is missing, is below "+
 		"spec.updateStrategy.rollingUpdate.partition 1, and needs the template of revision demo-")
+}
+
+// A pod counts as ready and available until its containers stop, but not as current or updated once it terminates.
+func TestATerminatingPodOfAStatefulSetCountsWhileItIsReady(t *testing.T) {
+	set := statefulSet(2, nil)
+	w := newWorld(t, world.Options{Pods: func(*corev1.Pod) world.Script { return world.Script{Stop: 20 * time.Second} }}, node("n1"), set)
+	require.NoError(t, w.Settle(t.Context()))
+	require.NoError(t, w.Server().Client("user").Delete(t.Context(), got(t, w, &corev1.Pod{}, "demo-1")))
+	require.NoError(t, w.Settle(t.Context()))
+	status := got(t, w, set, "demo").Status
+	assert.Equal(t, []int32{2, 2, 2, 1, 1}, []int32{
+		status.Replicas, status.ReadyReplicas, status.AvailableReplicas, status.CurrentReplicas, status.UpdatedReplicas,
+	})
+	require.NoError(t, w.Wait(t.Context(), 30*time.Second))
+	assert.EqualValues(t, 2, got(t, w, set, "demo").Status.UpdatedReplicas)
+}
+
+// A pending pod gets the claim back that someone deletes.
+func TestAStatefulSetCreatesTheMissingClaimOfAPendingPod(t *testing.T) {
+	data := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
+	w := newWorld(t, world.Options{}, statefulSet(1, func(s *appsv1.StatefulSetSpec) {
+		s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{data}
+	}))
+	require.NoError(t, w.Settle(t.Context()))
+	claim := got(t, w, &corev1.PersistentVolumeClaim{}, "data-demo-0")
+	require.NoError(t, w.Server().Client("user").Delete(t.Context(), claim))
+	require.NoError(t, w.Settle(t.Context()))
+	assert.NotEqual(t, claim.UID, got(t, w, &corev1.PersistentVolumeClaim{}, "data-demo-0").UID)
 }

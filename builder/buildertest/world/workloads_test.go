@@ -3,6 +3,7 @@ package world_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -128,4 +129,42 @@ func TestTheSchedulerCountsSidecars(t *testing.T) {
 	w := newWorld(t, world.Options{}, n, pod)
 	require.NoError(t, w.Settle(t.Context()))
 	assert.Empty(t, got(t, w, pod, "demo").Spec.NodeName)
+}
+
+// The pods of a lost node aren't ready, and after 5 minutes they are evicted. They terminate until the kubelet is back.
+func TestALostNodeLosesItsPods(t *testing.T) {
+	d := deployment(2, nil)
+	w := newWorld(t, world.Options{}, world.Node("n1"), world.Node("n2"), d)
+	require.NoError(t, w.Settle(t.Context()))
+	set := func(status corev1.ConditionStatus) {
+		n := node("n1")
+		c := w.Server().Client("user")
+		require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(n), n))
+		n.Status.Conditions[0].Status = status
+		require.NoError(t, c.Status().Update(t.Context(), n))
+	}
+	set(corev1.ConditionUnknown)
+	require.NoError(t, w.Wait(t.Context(), 299*time.Second))
+	assert.EqualValues(t, 1, got(t, w, d, "demo").Status.AvailableReplicas)
+	assert.EqualValues(t, 2, got(t, w, d, "demo").Status.Replicas)
+	require.NoError(t, w.Wait(t.Context(), time.Hour))
+	assert.EqualValues(t, 2, got(t, w, d, "demo").Status.AvailableReplicas)
+	pods := &corev1.PodList{}
+	require.NoError(t, w.Server().Client().List(t.Context(), pods))
+	var onLost []string
+	for i := range pods.Items {
+		if pods.Items[i].Spec.NodeName == "n1" {
+			assert.NotNil(t, pods.Items[i].DeletionTimestamp)
+			onLost = append(onLost, pods.Items[i].Name)
+		}
+	}
+	assert.Len(t, onLost, 1, "the pod terminates, because no kubelet ends it")
+
+	set(corev1.ConditionTrue)
+	require.NoError(t, w.Wait(t.Context(), time.Hour))
+	n := node("n1")
+	require.NoError(t, w.Server().Client().Get(t.Context(), client.ObjectKeyFromObject(n), n))
+	assert.Empty(t, n.Spec.Taints)
+	require.NoError(t, w.Server().Client().List(t.Context(), pods))
+	assert.Len(t, pods.Items, 2)
 }

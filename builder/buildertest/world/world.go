@@ -63,7 +63,7 @@ func New(server *buildertest.Server, o Options) *World {
 // clusterControllers are the controllers of each cluster, in the order of their steps.
 func clusterControllers() []Controller {
 	return []Controller{
-		scheduler{}, kubelet{}, podCollector{}, jobController{}, ttlController{}, deploymentController{}, replicaSetController{},
+		scheduler{}, kubelet{}, nodeLifecycle{}, podCollector{}, jobController{}, ttlController{}, deploymentController{}, replicaSetController{},
 		statefulSetController{}, daemonSetController{}, volumeController{}, disruptionController{},
 	}
 }

@@ -40,16 +40,35 @@ func takeImages(from, into []corev1.Container) {
 
 func configMap(o *corev1.ConfigMap) field.ErrorList {
 	var errs field.ErrorList
-	for key := range o.Data {
+	size := 0
+	for key, value := range o.Data {
+		size += len(value)
 		errs = append(errs, configKey(key, field.NewPath("data"))...)
 		if _, ok := o.BinaryData[key]; ok {
 			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, "duplicate of key present in binaryData"))
 		}
 	}
-	for key := range o.BinaryData {
+	for key, value := range o.BinaryData {
+		size += len(value)
 		errs = append(errs, configKey(key, field.NewPath("binaryData"))...)
 	}
-	return errs
+	return append(errs, dataSize(size, field.NewPath(""))...)
+}
+
+func secret(o *corev1.Secret) field.ErrorList {
+	size := 0
+	for _, value := range o.Data {
+		size += len(value)
+	}
+	return dataSize(size, field.NewPath("data"))
+}
+
+// dataSize limits the data of a ConfigMap or a Secret.
+func dataSize(size int, path *field.Path) field.ErrorList {
+	if size > corev1.MaxSecretSize {
+		return field.ErrorList{field.TooLong(path, "", corev1.MaxSecretSize)}
+	}
+	return nil
 }
 
 func configKey(key string, path *field.Path) field.ErrorList {

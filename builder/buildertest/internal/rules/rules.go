@@ -104,6 +104,8 @@ func Validate(obj client.Object) field.ErrorList {
 		return service(o, spec)
 	case *corev1.ConfigMap:
 		return configMap(o)
+	case *corev1.Secret:
+		return secret(o)
 	case *policyv1.PodDisruptionBudget:
 		return budget(o, spec)
 	}
