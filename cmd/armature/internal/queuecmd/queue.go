@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Queue is a FluxSetup with its jobs.
@@ -24,6 +25,8 @@ type Queue struct {
 	Hidden bool `json:"hidden,omitempty"`
 	// Ready is the reason of its condition Ready: Active, or why it admits no job.
 	Ready string `json:"ready,omitempty"`
+	// Paused reports that the FluxSetup is paused: no job is admitted.
+	Paused bool `json:"paused,omitempty"`
 	// Manager is the one that admits its jobs.
 	Manager *v1alpha1.FluxSetupManager `json:"manager,omitempty"`
 	// Usage is what is used and free of each resource of the quota.
@@ -115,7 +118,9 @@ func NewMissing(name string, waiting []*v1alpha1.FluxJob) Queue {
 
 // NewQueue returns the queue of a FluxSetup, with the states of its admitted jobs, which are looked up by key, and its waiting jobs.
 func NewQueue(setup *v1alpha1.FluxSetup, byKey map[types.NamespacedName]*v1alpha1.FluxJob, waiting []*v1alpha1.FluxJob) Queue {
-	q := Queue{Name: setup.Name, Manager: setup.Status.Manager, Usage: setup.Status.Usage}
+	q := Queue{
+		Name: setup.Name, Paused: wellknown.IsPaused(setup.Annotations), Manager: setup.Status.Manager, Usage: setup.Status.Usage,
+	}
 	if ready := meta.FindStatusCondition(setup.Status.Conditions, "Ready"); ready != nil {
 		q.Ready = ready.Reason
 	}

@@ -74,6 +74,15 @@ func TestTheManagerOfAQueueIsShownIfWide(t *testing.T) {
 	}
 }
 
+// A paused queue admits no job, whatever its status says.
+func TestAPausedQueue(t *testing.T) {
+	setup := v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q", Annotations: map[string]string{"armature.dev/paused": "true"}}}
+	setup.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonActive}}
+	var b strings.Builder
+	describe(&b, newQueues([]v1alpha1.FluxSetup{setup}, nil, false)[0], false, now, output.Paint(false))
+	assert.Equal(t, "FluxSetup/q  Active, paused  0 admitted, 0 waiting\n", b.String())
+}
+
 // The colour says at a glance whether a queue admits jobs.
 func TestTheColourOfAQueue(t *testing.T) {
 	for reason, colour := range map[string]string{v1alpha1.ReasonActive: output.Good, v1alpha1.ReasonStopped: output.Bad} {
