@@ -48,6 +48,8 @@ type Owner struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// Since is when the turn of an owner in its turn began; otherwise nil.
+	Since *metav1.Time `json:"since,omitempty"`
 	// Halts is true if the owner halts the roll-out: it has failed, isn't ready in time, or is paused in its turn.
 	Halts bool `json:"halts,omitempty"`
 	// Passed is true if the roll-out goes on without it: see Resume.
@@ -122,6 +124,9 @@ func (r *Rollout) ReadOwners(ctx context.Context, c client.Reader) error {
 		}
 		switch {
 		case mark.IsInTurn():
+			if !mark.Since.IsZero() {
+				owner.Since = new(metav1.NewTime(mark.Since))
+			}
 			if wellknown.IsPaused(obj.GetAnnotations()) && obj.GetDeletionTimestamp() == nil { // no pass can end its turn, or find it late
 				owner.Halts, owner.Why = true, strings.TrimSuffix("is paused; "+owner.Why, "; ")
 			}

@@ -159,7 +159,7 @@ func TestHoldsBack(t *testing.T) {
 			`it waits in the queue: FluxSetup "q" is paused, and admits no job`, "armature unpause fluxsetup/q", "its turn"},
 		"a paused queue and a job that is too large": {Facts{Root: makeQueued(v1alpha1.ReasonExceedsMaximumQuota, "too large"), Queue: pausedQueue()},
 			Blocked, "ExceedsMaximumQuota", "too large", "request less", "paused"},
-		"never its turn":  {Facts{Root: makeQueued(v1alpha1.ReasonExceedsMaximumQuota, "too large")}, Blocked, "ExceedsMaximumQuota", "too large", "request less", ""},
+		"never its turn": {Facts{Root: makeQueued(v1alpha1.ReasonExceedsMaximumQuota, "too large")}, Blocked, "ExceedsMaximumQuota", "too large", "request less", ""},
 
 		"a nodeName that doesn't exist": {Facts{Root: makePod("p", onNode), Nodes: oneNode}, Blocked, "NodeNotFound", "there is no node nosuch, which its spec.nodeName names", "kubectl get nodes", "delete"},
 		"... whose pods are gone": {Facts{Root: makeJob("j", func(j *batchv1.Job) {

@@ -105,10 +105,16 @@ func waitingIn(jobs []v1alpha1.FluxJob) map[string][]*v1alpha1.FluxJob {
 // WaitsIn returns the name of the queue that a job waits in, empty if it waits in none.
 func WaitsIn(job *v1alpha1.FluxJob) string {
 	waits := meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
-	if !waits || job.Labels[v1alpha1.LabelKueueQueue] != "" {
+	if !waits && !isUnreconciled(job) || job.Labels[v1alpha1.LabelKueueQueue] != "" {
 		return ""
 	}
 	return cmp.Or(job.Status.Queue, job.Spec.Queue, v1alpha1.DefaultFluxQueue)
+}
+
+// isUnreconciled reports whether no manager has reconciled a job that can wait in a queue: without a manager, none ever does.
+func isUnreconciled(job *v1alpha1.FluxJob) bool {
+	return job.Status.State == "" && job.Status.ObservedGeneration == 0 && len(job.Status.Conditions) == 0 && !job.Spec.Suspend &&
+		job.DeletionTimestamp == nil && !wellknown.IsPaused(job.Annotations)
 }
 
 // NewMissing returns a queue that jobs wait in and that doesn't exist.
@@ -184,6 +190,9 @@ func newWaitingJob(job *v1alpha1.FluxJob) WaitingJob {
 	}
 	if c := meta.FindStatusCondition(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources); c != nil && c.Status == "True" {
 		w.Reason, w.Message = c.Reason, c.Message
+	}
+	if isUnreconciled(job) {
+		w.Reason, w.Message = "NotReconciled", "no manager has reconciled it"
 	}
 	return w
 }
