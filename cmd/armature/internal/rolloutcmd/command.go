@@ -92,11 +92,12 @@ Without the name of an operator, the command applies to all incomplete roll-outs
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, all, unread := find(cmd.Context(), kube, args, withOwners)
+			found := len(all)
 			if len(args) == 0 {
 				all = slices.DeleteFunc(all, func(r *release.Rollout) bool { return r.State == release.Complete })
 			}
 			if len(all) == 0 {
-				return cmp.Or(unread, errors.New("all roll-outs are complete"))
+				return cmp.Or(unread, nothingTo(verb, found, *kube.Namespace))
 			}
 			errs := []error{unread}
 			for _, r := range all {
@@ -142,8 +143,30 @@ func find(
 	for _, r := range all {
 		names = append(names, output.Line(r.Operator))
 	}
-	return nil, nil, errors.Join(
-		fmt.Errorf("the operator %q has no roll-out; there are roll-outs of: %s", args[0], strings.Join(names, ", ")), err)
+	return nil, nil, errors.Join(unknown(args[0], names, *kube.Namespace), err)
+}
+
+// nothingTo returns why there is no roll-out to abort or resume, of those that were found in a namespace, or in all.
+func nothingTo(verb string, found int, namespace string) error {
+	if found == 0 {
+		return fmt.Errorf("nothing to %s: there are no roll-outs%s", verb, in(namespace))
+	}
+	return fmt.Errorf("nothing to %s: all roll-outs%s are complete", verb, in(namespace))
+}
+
+// unknown returns the error of an operator without a roll-out beside those of others.
+func unknown(operator string, others []string, namespace string) error {
+	if len(others) == 0 {
+		return fmt.Errorf("the operator %q has no roll-out: there are no roll-outs%s", operator, in(namespace))
+	}
+	return fmt.Errorf("the operator %q has no roll-out%s; there are roll-outs of: %s", operator, in(namespace), strings.Join(others, ", "))
+}
+
+func in(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " in namespace " + namespace
 }
 
 // writeGone names the roll-outs in progress whose operator doesn't run.

@@ -37,6 +37,16 @@ func TestARolloutWithoutAManager(t *testing.T) {
 	assert.Empty(t, gone(), "its operator has another lease")
 }
 
+// A user who looks in another namespace learns it.
+func TestNoRollouts(t *testing.T) {
+	assert.EqualError(t, nothingTo("abort", 0, "shop"), "nothing to abort: there are no roll-outs in namespace shop")
+	assert.EqualError(t, nothingTo("resume", 0, ""), "nothing to resume: there are no roll-outs")
+	assert.EqualError(t, nothingTo("abort", 2, ""), "nothing to abort: all roll-outs are complete")
+	assert.EqualError(t, unknown("webap", nil, "shop"), `the operator "webap" has no roll-out: there are no roll-outs in namespace shop`)
+	assert.EqualError(t, unknown("webap", []string{"jobflow", "webapp"}, ""),
+		`the operator "webap" has no roll-out; there are roll-outs of: jobflow, webapp`)
+}
+
 // The manual shows what the text looks like.
 func TestTextInTheManual(t *testing.T) {
 	owner := func(name, why string) release.Owner {
