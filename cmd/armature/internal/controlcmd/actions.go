@@ -139,8 +139,8 @@ func undo(obj *unstructured.Unstructured, _ []string) error {
 		}
 	}
 	if name == "" {
-		return fmt.Errorf("nothing to undo: it has no condition %s, because its operator has disrupted no child since its creation, or keeps no "+
-			"former state", events.ConditionUndoable)
+		return &unneeded{fmt.Sprintf("nothing to undo: it has no condition %s, because its operator has disrupted no child since its "+
+			"creation, or keeps no former state", events.ConditionUndoable)}
 	}
 	if err := pause(obj, nil); err != nil {
 		return err
@@ -184,7 +184,7 @@ func isOver(obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// unneeded is the reason why an action has no purpose for an object: what it would stop has ended, or what it would repeat hasn't failed.
+// unneeded is the reason why an action has no purpose for an object: what it would stop has ended, or what it would repeat or undo isn't there.
 // It is an error for an object that the user names; a selection skips the object.
 type unneeded struct{ reason string }
 
