@@ -95,7 +95,8 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 	if obj.GetDeletionTimestamp() != nil {
 		return errDeleted
 	}
-	if diagnose.IgnoresPause(obj.GroupVersionKind().GroupKind()) {
+	if group := obj.GroupVersionKind().Group; group == "" || group == "apiextensions.k8s.io" ||
+		diagnose.IgnoresPause(obj.GroupVersionKind().GroupKind()) {
 		return unpausable(obj)
 	}
 	annotations := obj.GetAnnotations()
@@ -110,6 +111,9 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 // unpausable returns the reason why an object that no operator written with Armature works on can't be paused.
 func unpausable(obj *unstructured.Unstructured) error {
 	reason := fmt.Sprintf("the controller of a %s is part of Kubernetes and ignores a pause", obj.GetKind())
+	if !diagnose.IgnoresPause(obj.GroupVersionKind().GroupKind()) {
+		reason = fmt.Sprintf("a %s is a kind of Kubernetes, which ignores a pause", obj.GetKind())
+	}
 	owner := metav1.GetControllerOf(obj)
 	if owner != nil && !diagnose.IgnoresPause(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()) {
 		return fmt.Errorf("%s; pause %s/%s, which owns it", reason, owner.Kind, owner.Name)
