@@ -47,6 +47,8 @@ type Owner struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// Since is when the turn of an owner in its turn began; otherwise nil.
+	Since *metav1.Time `json:"since,omitempty"`
 	// Halts is true if the owner halts the roll-out: it has failed, isn't ready in time, or is paused in its turn.
 	Halts bool `json:"halts,omitempty"`
 	// Passed is true if the roll-out goes on without it: see Resume.
@@ -124,6 +126,9 @@ func (r *Rollout) ReadOwners(ctx context.Context, c client.Reader) error {
 		}
 		switch {
 		case mark.IsInTurn():
+			if !mark.Since.IsZero() {
+				owner.Since = new(metav1.NewTime(mark.Since))
+			}
 			r.InTurn = append(r.InTurn, owner)
 			if owner.Halts && !owner.Passed && r.State == Progressing {
 				r.State = Halted

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -89,11 +90,18 @@ func TestDecisions(t *testing.T) {
 func TestAnOwnerThatIsPausedInItsTurnHaltsARelease(t *testing.T) {
 	paused := owner("paused", turns.Mark{ID: "id", Reason: events.ReasonReleasing, Why: "0 of 1 ready"})
 	paused.SetAnnotations(map[string]string{wellknown.AnnotationPaused: "true"})
+	since := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	conditions, _, _ := unstructured.NestedSlice(paused.Object, "status", "conditions")
+	conditions[0].(map[string]any)["lastTransitionTime"] = since.Format(time.RFC3339)
+	require.NoError(t, unstructured.SetNestedSlice(paused.Object, conditions, "status", "conditions"))
 	c := fake.NewClientBuilder().WithObjects(record(turns.Progressing), paused).Build()
 	all, err := List(t.Context(), c, "")
 	require.NoError(t, err)
 	require.NoError(t, all[0].ReadOwners(t.Context(), c))
 	assert.Equal(t, Halted, all[0].State)
+	require.Len(t, all[0].InTurn, 1)
+	assert.Equal(t, since.Unix(), all[0].InTurn[0].Since.Unix())
+	all[0].InTurn[0].Since = nil
 	assert.Equal(t, []Owner{{Kind: "WebApp", Namespace: "shop", Name: "paused", Halts: true, Why: "is paused; 0 of 1 ready"}}, all[0].InTurn)
 	require.NoError(t, Resume(t.Context(), c, all[0]))
 	assert.Equal(t, []string{"shop/paused"}, all[0].record.Passed)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -44,6 +45,7 @@ func execute(args []string) int {
 	klog.SetLogger(logr.Discard()) // commands say themselves what fails; the manager has a logger of its own
 	root := newCommand()
 	root.SetArgs(asCalled(root, args[0], args[1:]))
+	refuseUnknown(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
@@ -74,6 +76,35 @@ func newCommand() *cobra.Command {
 	root.AddCommand(explaincmd.New(), treecmd.New(), queuecmd.New(), logscmd.New())
 	root.AddCommand(uicmd.New())
 	return root
+}
+
+// refuseUnknown makes a command that only groups others, and help, fail without the name of one of them. Cobra prints help instead, and
+// the program ends with exit code 0, as if a mistyped command had done its work.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, group := range root.Commands() {
+		if group.Name() == "help" {
+			group.Args = func(_ *cobra.Command, args []string) error {
+				_, _, err := root.Find(args)
+				return err
+			}
+		}
+		if group.Runnable() {
+			continue
+		}
+		var names []string
+		for _, cmd := range group.Commands() {
+			names = append(names, cmd.Name())
+		}
+		group.Args = cobra.ArbitraryArgs
+		group.RunE = func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s needs a command: %s", cmd.CommandPath(), strings.Join(names, ", "))
+			}
+			return fmt.Errorf("unknown command %q for %q, which has: %s", args[0], cmd.CommandPath(), strings.Join(names, ", "))
+		}
+	}
 }
 
 // buildVersion is set by the build of the image, which has no repository around it.

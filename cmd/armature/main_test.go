@@ -1,12 +1,23 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
+
+// A mistyped command is an error, not a help text with exit code 0.
+func TestUnknownCommandsAreErrors(t *testing.T) {
+	for _, args := range []string{"rolout", "rollout abrot", "rollout", "rbac dif a b", "rbac", "completion tcsh", "completion", "help rolout"} {
+		assert.Equal(t, 1, execute(strings.Fields("armature "+args)), args)
+	}
+	for _, args := range []string{"rollout --help", "help rollout", "help rollout abort", "completion bash", "rbac --help"} {
+		assert.Equal(t, 0, execute(strings.Fields("armature "+args)), args)
+	}
+}
 
 // No command prints what objects say without having it cleaned.
 func TestEachCommandPrintsCleanText(t *testing.T) {

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -23,8 +24,9 @@ import (
 )
 
 func main() {
+	flag.Parse() // controller-runtime's --kubeconfig
 	run := operate
-	if len(os.Args) > 1 && os.Args[1] == "serve" {
+	if flag.Arg(0) == "serve" {
 		run = web.Run
 	}
 	if err := run(ctrl.SetupSignalHandler()); err != nil {
@@ -34,6 +36,9 @@ func main() {
 }
 
 func operate(ctx context.Context) error {
+	if flag.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flag.Arg(0))
+	}
 	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, nil)))
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {

@@ -95,7 +95,8 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 	if obj.GetDeletionTimestamp() != nil {
 		return errDeleted
 	}
-	if diagnose.IgnoresPause(obj.GroupVersionKind().GroupKind()) {
+	if group := obj.GroupVersionKind().Group; group == "" || group == "apiextensions.k8s.io" ||
+		diagnose.IgnoresPause(obj.GroupVersionKind().GroupKind()) {
 		return unpausable(obj)
 	}
 	annotations := obj.GetAnnotations()
@@ -110,6 +111,9 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 // unpausable returns the reason why an object that no operator written with Armature works on can't be paused.
 func unpausable(obj *unstructured.Unstructured) error {
 	reason := fmt.Sprintf("the controller of a %s is part of Kubernetes and ignores a pause", obj.GetKind())
+	if !diagnose.IgnoresPause(obj.GroupVersionKind().GroupKind()) {
+		reason = fmt.Sprintf("a %s is a kind of Kubernetes, which ignores a pause", obj.GetKind())
+	}
 	owner := metav1.GetControllerOf(obj)
 	if owner != nil && !diagnose.IgnoresPause(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()) {
 		return fmt.Errorf("%s; pause %s/%s, which owns it", reason, owner.Kind, owner.Name)
@@ -139,8 +143,8 @@ func undo(obj *unstructured.Unstructured, _ []string) error {
 		}
 	}
 	if name == "" {
-		return fmt.Errorf("nothing to undo: it has no condition %s, because its operator has disrupted no child since its creation, or keeps no "+
-			"former state", events.ConditionUndoable)
+		return &unneeded{fmt.Sprintf("nothing to undo: it has no condition %s, because its operator has disrupted no child since its "+
+			"creation, or keeps no former state", events.ConditionUndoable)}
 	}
 	if err := pause(obj, nil); err != nil {
 		return err
@@ -184,7 +188,7 @@ func isOver(obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// unneeded is the reason why an action has no purpose for an object: what it would stop has ended, or what it would repeat hasn't failed.
+// unneeded is the reason why an action has no purpose for an object: what it would stop has ended, or what it would repeat or undo isn't there.
 // It is an error for an object that the user names; a selection skips the object.
 type unneeded struct{ reason string }
 

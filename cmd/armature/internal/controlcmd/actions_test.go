@@ -34,7 +34,12 @@ func TestActions(t *testing.T) {
 			"pause", "{apiVersion: apps/v1, kind: Deployment}", "",
 			"the controller of a Deployment is part of Kubernetes and ignores a pause; accepted is a kind whose operator is written with Armature",
 		},
-		"pause a ConfigMap":                                {"pause", "{apiVersion: v1, kind: ConfigMap}", `{"metadata":{"annotations":{"armature.dev/paused":"true"}}}`, ""},
+		"pause a ConfigMap": {"pause", "{apiVersion: v1, kind: ConfigMap}", "", "a ConfigMap is a kind of Kubernetes, which ignores a pause; accepted is a kind whose operator"},
+		"pause a CRD":       {"pause", "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}", "", "a CustomResourceDefinition is a kind of Kubernetes"},
+		"pause a flow's ConfigMap": {
+			"pause", "{apiVersion: v1, kind: ConfigMap, metadata: {ownerReferences: [{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, name: nightly, uid: u, controller: true}]}}",
+			"", "a ConfigMap is a kind of Kubernetes, which ignores a pause; pause JobFlow/nightly, which owns it",
+		},
 		"unpause a Job":                                    {"unpause", "{apiVersion: batch/v1, kind: Job, metadata: {annotations: {armature.dev/paused: 'true'}}}", `{"metadata":{"annotations":{"armature.dev/paused":null}}}`, ""},
 		"unpause":                                          {"unpause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true', a: b}}}", `{"metadata":{"annotations":{"armature.dev/paused":null}}}`, ""},
 		"unpause what was undone":                          {"unpause", "{apiVersion: example.com/v1, kind: Thing, metadata: {annotations: {armature.dev/paused: 'true', armature.dev/undo: t-1}}}", `{"metadata":{"annotations":{"armature.dev/paused":null,"armature.dev/undo":null}}}`, ""},

@@ -100,6 +100,12 @@ func TestEndedObjectsOfASelection(t *testing.T) {
 		require.NoError(t, err, selection)
 		assert.Contains(t, errs, "jobflows/done: skipped: it has no failed nodes: its state is Succeed")
 		assert.Equal(t, []string{"lost"}, *changed)
+
+		*changed = nil
+		_, errs, err = run(t, url, "undo", "jobflows", selection)
+		require.NoError(t, err, selection)
+		assert.Contains(t, errs, "jobflows/new: skipped: nothing to undo")
+		assert.Empty(t, *changed)
 	}
 	_, _, err := run(t, url, "suspend", "jobflow/done", "jobflow/new")
 	assert.EqualError(t, err, "jobflows/done: it has ended already: its state is Succeed")

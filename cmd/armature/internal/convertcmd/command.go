@@ -2,6 +2,7 @@
 package convertcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +51,7 @@ The exit code is 0 if every field was converted, possibly under another name; 2 
 		Example: "  armature convert -f workflow.yaml > flow.yaml\n" +
 			"  armature convert -f volcano/ | armature lint -f -\n" +
 			"  armature convert -f job.yaml -o json",
-		Args: cobra.NoArgs,
+		Args: manifest.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case len(files) == 0:
@@ -68,7 +69,7 @@ The exit code is 0 if every field was converted, possibly under another name; 2 
 			if err != nil {
 				return err
 			}
-			return write(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, format, systems)
+			return write(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, format, cmp.Or(from, strings.Join(systems, ", ")))
 		},
 	}
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "files or directories with manifests; - is standard input")
@@ -80,10 +81,10 @@ The exit code is 0 if every field was converted, possibly under another name; 2 
 	return cmd
 }
 
-func write(out, errOut io.Writer, result convert.Result, format string, systems []string) error {
+func write(out, errOut io.Writer, result convert.Result, format, systems string) error {
 	for _, other := range result.Others {
 		fmt.Fprintf(errOut, "%s: %s/%s: skipped: %s is not of %s\n", other.At(""), other.Object.GetKind(), other.Object.GetName(),
-			other.Object.GetAPIVersion(), strings.Join(systems, ", "))
+			other.Object.GetAPIVersion(), systems)
 	}
 	if len(result.Objects) == 0 {
 		return errors.New("there is nothing to convert")

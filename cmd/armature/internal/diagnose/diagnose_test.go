@@ -177,6 +177,18 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
+// Nobody waits for the pods of a ConfigMap.
+func TestKindsWithoutPods(t *testing.T) {
+	for _, o := range []*Object{
+		made(&corev1.ConfigMap{}, nil), made(&corev1.Service{}, nil), made(&v1alpha1.JobTemplate{}, nil),
+	} {
+		found := Diagnose(Facts{Now: now, Root: o})
+		assert.Equal(t, Running, found.Phase, o.GetKind())
+		assert.Equal(t, "it exists, and has no problem; objects of this kind run no pods", found.Message)
+	}
+	assert.Equal(t, Starting, Diagnose(Facts{Now: now, Root: makeFlow(func(f *v1alpha1.JobFlow) { f.Status.State = "" })}).Phase)
+}
+
 // podSecurity is the event of a Job in whose namespace Pod Security refuses the pods.
 const podSecurity = `Error creating: pods "x" is forbidden: violates PodSecurity "restricted:latest": privileged ` +
 	`(container "main" must not set securityContext.privileged=true)`

@@ -31,6 +31,10 @@ func makeQueued(reason, message string) *Object {
 	}}, nil)
 }
 
+func pausedQueue() *v1alpha1.FluxSetup {
+	return &v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q", Annotations: map[string]string{"armature.dev/paused": "true"}}}
+}
+
 // makeGroup returns a pod group of a gang scheduler.
 func makeGroup(apiVersion string, status map[string]any) *Object {
 	u := &unstructured.Unstructured{Object: map[string]any{"status": status, "spec": map[string]any{"queue": "q"}}}
@@ -151,7 +155,11 @@ func TestHoldsBack(t *testing.T) {
 		"a full queue":    {Facts{Root: makeQueued(v1alpha1.ReasonWaitingForQuota, "no room")}, Waiting, "WaitingForQuota", "it waits in the queue at position 2: no room", "armature queue", ""},
 		"behind others":   {Facts{Root: makeQueued(v1alpha1.ReasonBlockedByHeadOfQueue, "x is first")}, Waiting, "BlockedByHeadOfQueue", "it waits in the queue", "armature queue", ""},
 		"others make way": {Facts{Root: makeQueued(v1alpha1.ReasonPreempting, "x goes")}, Waiting, "Preempting", "it waits in the queue", "armature queue", ""},
-		"never its turn":  {Facts{Root: makeQueued(v1alpha1.ReasonExceedsMaximumQuota, "too large")}, Blocked, "ExceedsMaximumQuota", "too large", "request less", ""},
+		"a paused queue": {Facts{Root: makeQueued(v1alpha1.ReasonQueued, "soon"), Queue: pausedQueue()}, Blocked, "QueuePaused",
+			`it waits in the queue: FluxSetup "q" is paused, and admits no job`, "armature unpause fluxsetup/q", "its turn"},
+		"a paused queue and a job that is too large": {Facts{Root: makeQueued(v1alpha1.ReasonExceedsMaximumQuota, "too large"), Queue: pausedQueue()},
+			Blocked, "ExceedsMaximumQuota", "too large", "request less", "paused"},
+		"never its turn": {Facts{Root: makeQueued(v1alpha1.ReasonExceedsMaximumQuota, "too large")}, Blocked, "ExceedsMaximumQuota", "too large", "request less", ""},
 
 		"a nodeName that doesn't exist": {Facts{Root: makePod("p", onNode), Nodes: oneNode}, Blocked, "NodeNotFound", "there is no node nosuch, which its spec.nodeName names", "kubectl get nodes", "delete"},
 		"... whose pods are gone": {Facts{Root: makeJob("j", func(j *batchv1.Job) {

@@ -43,7 +43,7 @@ func unobserved(s subject) *Finding {
 			strings.ToLower(s.GetKind()), s.GetNamespace(), listManagers)
 	switch gone := s.goneManagers(); {
 	case len(gone) > 0:
-		found.Message += "; " + s.sinceWhen(gone)
+		found.Message += "; " + leader.SinceWhen(gone, s.Now)
 	case len(s.Managers) > 0 && !slices.ContainsFunc(s.Managers, s.isManaging):
 		var all []string
 		for _, m := range s.Managers {
@@ -69,46 +69,20 @@ func leaderless(s subject) *Finding {
 	if len(gone) == 0 || s.worst(s.Object) != nil {
 		return nil // the problem of a child comes first, because it doesn't depend on a manager
 	}
-	return blocked("NoManager", "no manager runs: %s; running pods continue, and no operator acts on them", s.sinceWhen(gone)).
+	return blocked("NoManager", "no manager runs: %s; running pods continue, and no operator acts on them", leader.SinceWhen(gone, s.Now)).
 		do("%s", startManager)
 }
 
 // isManaging reports whether a manager works on the object.
 func (s subject) isManaging(m leader.Manager) bool { return m.Scope.Covers(s.GetKind(), s.Object) }
 
-// goneManagers returns the managers that work on an object, if all of them are gone. A status that was written later than they
-// could have is that of a manager without a lease.
+// goneManagers returns the managers that work on an object, if all of them are gone.
 func (s subject) goneManagers() []leader.Manager {
 	if !s.isOurs() {
 		return nil
 	}
-	var gone []leader.Manager
-	for _, m := range s.Managers {
-		switch {
-		case !s.isManaging(m):
-		case !s.Now.After(m.Expires()), statusWritten(s.Object).After(m.Expires()):
-			return nil
-		default:
-			gone = append(gone, m)
-		}
-	}
-	return gone
+	return leader.Gone(s.Managers, s.isManaging, statusWritten(s.Object), s.Now)
 }
-
-// sinceWhen says since when managers are gone.
-func (s subject) sinceWhen(gone []leader.Manager) string {
-	var all []string
-	for _, m := range gone {
-		how := "was last renewed " + short(s.Now.Sub(m.Renewed)) + " ago by " + m.Holder
-		if m.Holder == "" {
-			how = "was released " + short(s.Now.Sub(m.Renewed)) + " ago"
-		}
-		all = append(all, fmt.Sprintf("the lease %s/%s %s", m.Namespace, m.Lease, how))
-	}
-	return strings.Join(all, ", ")
-}
-
-func short(d time.Duration) string { return d.Truncate(time.Second).String() }
 
 // isActive reports whether an object of Armature's has not ended.
 func (o *Object) isActive() bool {

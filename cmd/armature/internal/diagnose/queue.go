@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // queueAdvice is the next step for each reason of a waiting FluxJob.
@@ -38,6 +39,10 @@ func unqueued(s subject) *Finding {
 	advice, known := queueAdvice[waits.Reason]
 	if !known {
 		return nil
+	}
+	if isNormal[waits.Reason] && s.Queue != nil && wellknown.IsPaused(s.Queue.Annotations) {
+		return blocked("QueuePaused", "it waits in the queue: FluxSetup %q is paused, and admits no job", s.Queue.Name).
+			do("armature unpause fluxsetup/%s", s.Queue.Name)
 	}
 	message := "it waits in the queue"
 	if place := s.number("status", "position"); place > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/cmd/armature/internal/flowstate"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 	"github.com/armature-dev/armature/operators/jobflow"
 )
 
@@ -27,10 +28,10 @@ func unrecorded(s subject) *Finding {
 		return nil
 	}
 	at, _ := endOf(ended)
-	message := "no manager works on it: " + ended.Ref().String() + " ended " + short(s.Now.Sub(at)) +
+	message := "no manager works on it: " + ended.Ref().String() + " ended " + s.Now.Sub(at).Truncate(time.Second).String() +
 		" ago, and its status has no record of it"
 	if gone := s.goneManagers(); len(gone) > 0 {
-		message += "; " + s.sinceWhen(gone)
+		message += "; " + leader.SinceWhen(gone, s.Now)
 	}
 	return blocked("NoManager", "%s", message).do("%s", startManager)
 }

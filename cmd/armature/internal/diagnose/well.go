@@ -34,6 +34,8 @@ func well(s subject) *Finding {
 		return found
 	case s.text("status", "state") == "Running" && anySucceeded(s.Object):
 		found.Phase, found.Message = Running, "it is active, and has no problem so far; at this moment no pod of it runs"
+	case s.hasNoPods():
+		found.Phase, found.Message = Running, "it exists, and has no problem; objects of this kind run no pods"
 	default:
 		found.Phase, found.Message = Starting, "it has no problem so far, and no running pod yet"
 	}
@@ -41,6 +43,14 @@ func well(s subject) *Finding {
 		found.Message += "; " + s.ownAccount()
 	}
 	return found
+}
+
+// hasNoPods reports whether no controller makes pods for objects of a kind, as of a ConfigMap, a Service or a JobTemplate.
+func (o *Object) hasNoPods() bool {
+	if o.isOurs() {
+		return o.is("JobTemplate", "FluxSetup")
+	}
+	return o.GroupVersionKind().Group == "" && !o.is("Pod", "ReplicationController", "PersistentVolumeClaim")
 }
 
 // startsAgain reports whether an object of Armature's restarts, after a failure or a preemption.

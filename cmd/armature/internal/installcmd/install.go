@@ -89,12 +89,17 @@ func (in *installer) check(have, want *unstructured.Unstructured) error {
 	if release := have.GetAnnotations()[helmRelease]; release != "" {
 		return fmt.Errorf("the CRD %s belongs to the Helm release %s: upgrade that, or use --force", want.GetName(), release)
 	}
-	if more := slices.DeleteFunc(crdskew.Missing(want, have), isFormer(have)); len(more) > 0 {
+	if more := newer(have, want); len(more) > 0 {
 		return fmt.Errorf("the CRD %s is newer than this program, which doesn't know %s: "+
 			"objects would lose that at their next write; use the newer program, or --force",
 			want.GetName(), crdskew.Summary(more))
 	}
 	return nil
+}
+
+// newer returns what a CRD of the cluster has and this program doesn't know.
+func newer(have, want *unstructured.Unstructured) []string {
+	return slices.DeleteFunc(crdskew.Missing(want, have), isFormer(have))
 }
 
 // isFormer returns a function that reports whether a field of a CRD is one that no operator reads any more. Those of
@@ -147,13 +152,7 @@ func (in *installer) apply(ctx context.Context, have, want *unstructured.Unstruc
 	if err != nil {
 		return fmt.Errorf("apply the CRD %s: %w", want.GetName(), err)
 	}
-	did := "upgraded"
-	switch {
-	case have == nil:
-		did = "created"
-	case have.GetGeneration() == got.GetGeneration():
-		did = "unchanged"
-	}
+	did := outcome(have, want, got)
 	if in.dryRun {
 		fmt.Fprintf(in.out, "customresourcedefinition/%s %s (dry run)\n", want.GetName(), did)
 		return nil
@@ -170,6 +169,20 @@ func (in *installer) apply(ctx context.Context, have, want *unstructured.Unstruc
 	}
 	fmt.Fprintf(in.out, "customresourcedefinition/%s %s\n", want.GetName(), did)
 	return nil
+}
+
+// outcome names what became of a CRD. One that is newer than this program isn't upgraded, but replaced with --force.
+func outcome(have, want, got *unstructured.Unstructured) string {
+	switch {
+	case have == nil:
+		return "created"
+	case have.GetGeneration() == got.GetGeneration():
+		return "unchanged"
+	case len(newer(have, want)) > 0:
+		return "replaced"
+	default:
+		return "upgraded"
+	}
 }
 
 // notTerminating returns an error for a CRD that is being deleted. The API server still accepts changes of it, and serves it until its last

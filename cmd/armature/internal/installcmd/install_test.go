@@ -42,6 +42,18 @@ func TestRenamedFieldsAreNoSignOfANewerCRD(t *testing.T) {
 	assert.ErrorContains(t, in.check(withStatus(t, jobs, "pending"), jobs), "doesn't know v1alpha1 status.pending")
 }
 
+// Fields that get lost are no upgrade.
+func TestOutcome(t *testing.T) {
+	wanted, err := crd.All()
+	require.NoError(t, err)
+	want, got := wanted[0], wanted[0].DeepCopy()
+	got.SetGeneration(2)
+	assert.Equal(t, "created", outcome(nil, want, got))
+	assert.Equal(t, "unchanged", outcome(got, want, got))
+	assert.Equal(t, "upgraded", outcome(want, want, got))
+	assert.Equal(t, "replaced", outcome(withStatus(t, want, "later"), want, got))
+}
+
 // The API server serves a CRD that is being deleted until its objects are gone, and then it is gone as well.
 func TestCRDThatIsBeingDeletedIsRefused(t *testing.T) {
 	wanted, err := crd.All()

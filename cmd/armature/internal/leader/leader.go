@@ -79,6 +79,36 @@ type Manager struct {
 // Expires is when the manager counts as gone, if it doesn't renew the lease.
 func (m Manager) Expires() time.Time { return m.Renewed.Add(m.Duration + lateness) }
 
+// Gone returns the managers that work on something, if all of them are gone. If it was written later than they could have, a manager
+// without a lease works on it, and none is gone.
+func Gone(all []Manager, worksOn func(Manager) bool, written, now time.Time) []Manager {
+	var gone []Manager
+	for _, m := range all {
+		switch {
+		case !worksOn(m):
+		case !now.After(m.Expires()), written.After(m.Expires()):
+			return nil
+		default:
+			gone = append(gone, m)
+		}
+	}
+	return gone
+}
+
+// SinceWhen says since when managers are gone.
+func SinceWhen(gone []Manager, now time.Time) string {
+	var all []string
+	for _, m := range gone {
+		ago := now.Sub(m.Renewed).Truncate(time.Second).String() + " ago"
+		how := "was last renewed " + ago + " by " + m.Holder
+		if m.Holder == "" {
+			how = "was released " + ago
+		}
+		all = append(all, fmt.Sprintf("the lease %s/%s %s", m.Namespace, m.Lease, how))
+	}
+	return strings.Join(all, ", ")
+}
+
 // Find is [Read] for a command with the flag --leader-elect-namespace. Its error names the flag to users who may not list all leases.
 func Find(ctx context.Context, c client.Reader, namespace string) ([]Manager, error) {
 	managers, err := Read(ctx, c, namespace)

@@ -2,6 +2,7 @@
 package lintcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,9 +31,9 @@ that the operators refuse. Each finding is a line with file, line and column, ob
 A cluster with the CRDs and the webhook reports the same errors for a new object. The command doesn't check references to other
 objects: a template, a queue, a Secret. It skips objects of other kinds with a note.
 
-The exit code is 0 without findings, and 1 with findings or if a file can't be read.`,
+The exit code is 0 without findings, and 1 with findings, without an object, or if a file can't be read.`,
 		Example: "  armature lint -f flow.yaml\n  armature lint -R -f manifests -o json\n  helm template chart | armature lint -f -",
-		Args:    cobra.NoArgs,
+		Args:    manifest.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
 				return errors.New("no files: use -f FILENAME")
@@ -41,6 +42,9 @@ The exit code is 0 without findings, and 1 with findings or if a file can't be r
 				return fmt.Errorf("--output: %q; want json or yaml", format)
 			}
 			docs, unread := manifest.Read(files, recursive, cmd.InOrStdin())
+			if len(docs) == 0 {
+				return cmp.Or(unread, errors.New("no objects found"))
+			}
 			report, err := lint.Documents(docs)
 			if err == nil {
 				err = write(cmd.OutOrStdout(), cmd.ErrOrStderr(), report, format)

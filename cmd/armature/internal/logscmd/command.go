@@ -46,6 +46,9 @@ it waits, and says so on standard error.`,
 		Example: "  armature logs jobflow/nightly build\n  armature logs rj/train worker --follow --tail=10",
 		Args:    cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
 			object, part, err := connect.Split(args)
 			if err != nil {
 				return err
@@ -63,6 +66,18 @@ it waits, and says so on standard error.`,
 	flags.StringVarP(&o.container, "container", "c", "", "print this `container` of each pod only (default: all, including init containers)")
 	flags.IntVar(&o.most, "max-log-requests", 50, "maximum number of containers whose logs are read at a time")
 	return cmd
+}
+
+// check refuses values that kubectl refuses.
+func (o options) check() error {
+	switch {
+	case o.tail < -1:
+		return fmt.Errorf("--tail must be -1 (all) or greater, got %d", o.tail)
+	case o.since < 0:
+		return fmt.Errorf("--since must not be negative, got %s", o.since)
+	default:
+		return nil
+	}
 }
 
 func run(

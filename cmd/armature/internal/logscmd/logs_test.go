@@ -24,6 +24,19 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+func TestNegativeBoundsAreRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		"jf/x --tail=-5": "--tail must be -1 (all) or greater, got -5", "jf/x --since=-5s": "--since must not be negative, got -5s",
+	} {
+		cmd := New()
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		cmd.SetArgs(strings.Fields(args + " --server=127.0.0.1:1"))
+		assert.EqualError(t, cmd.Execute(), want)
+	}
+	assert.NoError(t, options{tail: -1}.check())
+	assert.NoError(t, options{tail: 0, since: 1}.check())
+}
+
 func TestLines(t *testing.T) {
 	l := &lines{from: &runOf{}, reader: bufio.NewReader(strings.NewReader("2026-01-02T03:04:05.6Z one two\nno time\n2026-01-02T03:04:06Z end"))}
 	var texts []string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -50,7 +51,7 @@ nothing and needs only read permissions: without permission for a dry run, the p
 
 The exit code is 0 without changes, 2 with changes (of a status too) or problems, 3 with disruptive changes, and 1 after an error.`,
 		Example: "  armature preview\n  armature preview --fields\n  armature preview -o markdown > comment.md",
-		Args:    cobra.NoArgs,
+		Args:    noFiles,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := format.Check(); err != nil {
 				return err
@@ -74,6 +75,24 @@ The exit code is 0 without changes, 2 with changes (of a status too) or problems
 	return cmd
 }
 
+// noFiles refuses arguments, which someone may take for manifests.
+func noFiles(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q: preview shows the objects of the cluster; -n and -l select some of them", args[0])
+	}
+	return nil
+}
+
+// checkNamespace returns an error for a namespace that doesn't exist, where a preview would find nothing. The user may not be permitted to
+// get namespaces.
+func checkNamespace(ctx context.Context, c client.Reader, name string) error {
+	err := c.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
+	if name != "" && apierrors.IsNotFound(err) {
+		return fmt.Errorf("--namespace: the namespace %q doesn't exist", name)
+	}
+	return nil
+}
+
 // previewAll previews all operators. given reports whether the user has set a flag.
 func previewAll(ctx context.Context, o options, given func(flag string) bool) (*preview.Report, error) {
 	if given("namespace") {
@@ -89,6 +108,11 @@ func previewAll(ctx context.Context, o options, given func(flag string) bool) (*
 	reader, err := client.New(cfg, client.Options{Scheme: newScheme()})
 	if err != nil {
 		return nil, err
+	}
+	if given("namespace") {
+		if err := checkNamespace(ctx, reader, *o.kube.Namespace); err != nil {
+			return nil, err
+		}
 	}
 	if o, err = likeManager(ctx, reader, o, given); err != nil {
 		return nil, err

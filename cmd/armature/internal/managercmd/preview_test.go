@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,6 +31,21 @@ func previewedLease(namespace, scope string) client.Object {
 		},
 		Spec: coordinationv1.LeaseSpec{HolderIdentity: new("pod-1"), RenewTime: &metav1.MicroTime{Time: time.Unix(1, 0)}},
 	}
+}
+
+// A mistyped namespace has no objects to preview.
+func TestPreviewOfAMissingNamespace(t *testing.T) {
+	c := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}).Build()
+	assert.NoError(t, checkNamespace(t.Context(), c, "team"))
+	assert.NoError(t, checkNamespace(t.Context(), c, ""))
+	assert.EqualError(t, checkNamespace(t.Context(), c, "tema"), `--namespace: the namespace "tema" doesn't exist`)
+	forbidden := interceptor.NewClient(c, interceptor.Funcs{Get: func(
+		context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption,
+	) error {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "tema", nil)
+	}})
+	assert.NoError(t, checkNamespace(t.Context(), forbidden, "tema"))
+	assert.ErrorContains(t, noFiles(nil, []string{"flow.yaml"}), `unexpected argument "flow.yaml"`)
 }
 
 // A preview looks at the objects of the manager that it finds, unless flags say otherwise.

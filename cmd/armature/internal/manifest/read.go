@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/spf13/cobra"
 )
 
 // stdin is what standard input is called in places.
@@ -18,6 +20,14 @@ var extensions = []string{".json", ".yaml", ".yml"}
 // maxFile is how many bytes a file may have: 20 times what etcd stores of one object. The bound protects memory: a file of another
 // repository may have any size.
 const maxFile = 32 << 20
+
+// NoArgs refuses arguments: files are named with -f.
+func NoArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q: name files with -f", args[0])
+	}
+	return nil
+}
 
 // Read reads the documents of files, of the manifests in directories (and below them, if recursive), and of standard input for
 // "-", of at most 32 MiB each. What can't be read are errors, joined; the rest is returned all the same. A directory without manifests

@@ -69,9 +69,9 @@ const (
 	Bold  = "1"
 )
 
-// In returns a text in a colour.
+// In returns a text in a colour; as it is, if the colour is empty.
 func (p Paint) In(colour, text string) string {
-	if !p || text == "" {
+	if !p || text == "" || colour == "" {
 		return text
 	}
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"

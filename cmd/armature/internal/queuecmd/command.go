@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/cmd/armature/internal/complete"
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
@@ -73,6 +74,10 @@ func read(ctx context.Context, cluster *connect.Cluster, args []string, errs io.
 	if jobsErr != nil {
 		return nil, jobsErr
 	}
+	managers, leasesErr := leader.Read(ctx, cluster.Client, "")
+	if leasesErr == nil { // few users may list leases
+		writeGone(errs, setups, jobs, managers, time.Now())
+	}
 	if !forbidden {
 		return newQueues(setups, jobs, len(args) == 0), nil
 	}
@@ -85,6 +90,38 @@ func read(ctx context.Context, cluster *connect.Cluster, args []string, errs io.
 		names = slices.Sorted(maps.Keys(waiting))
 	}
 	return readEach(ctx, cluster, names, jobs, waiting, errs)
+}
+
+// writeGone names the queues with waiting jobs of which no manager runs.
+func writeGone(w io.Writer, setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, managers []leader.Manager, now time.Time) {
+	waiting := waitingIn(jobs)
+	for i := range setups {
+		of := &setups[i]
+		if len(waiting[of.Name]) == 0 {
+			continue
+		}
+		last := statusWritten(of)
+		for j := range jobs {
+			if at := statusWritten(&jobs[j]); at.After(last) {
+				last = at
+			}
+		}
+		worksOn := func(m leader.Manager) bool { return m.Scope.Covers("FluxSetup", of) }
+		if gone := leader.Gone(managers, worksOn, last, now); len(gone) > 0 {
+			fmt.Fprintf(w, "FluxSetup/%s: no manager runs, so no job is admitted: %s\n", of.Name, leader.SinceWhen(gone, now))
+		}
+	}
+}
+
+// statusWritten returns when the status of an object was written last, as far as it is recorded.
+func statusWritten(obj client.Object) time.Time {
+	var last time.Time
+	for _, f := range obj.GetManagedFields() {
+		if f.Subresource == "status" && f.Time != nil && f.Time.After(last) {
+			last = f.Time.Time
+		}
+	}
+	return last
 }
 
 // readEach returns queues by their names, also if the user may read only some of the FluxSetups.

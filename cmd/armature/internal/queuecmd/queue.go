@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/internal/wellknown"
 )
 
 // Queue is a FluxSetup with its jobs.
@@ -24,6 +25,8 @@ type Queue struct {
 	Hidden bool `json:"hidden,omitempty"`
 	// Ready is the reason of its condition Ready: Active, or why it admits no job.
 	Ready string `json:"ready,omitempty"`
+	// Paused reports that the FluxSetup is paused: no job is admitted.
+	Paused bool `json:"paused,omitempty"`
 	// Manager is the one that admits its jobs.
 	Manager *v1alpha1.FluxSetupManager `json:"manager,omitempty"`
 	// Usage is what is used and free of each resource of the quota.
@@ -102,10 +105,16 @@ func waitingIn(jobs []v1alpha1.FluxJob) map[string][]*v1alpha1.FluxJob {
 // WaitsIn returns the name of the queue that a job waits in, empty if it waits in none.
 func WaitsIn(job *v1alpha1.FluxJob) string {
 	waits := meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources)
-	if !waits || job.Labels[v1alpha1.LabelKueueQueue] != "" {
+	if !waits && !isUnreconciled(job) || job.Labels[v1alpha1.LabelKueueQueue] != "" {
 		return ""
 	}
 	return cmp.Or(job.Status.Queue, job.Spec.Queue, v1alpha1.DefaultFluxQueue)
+}
+
+// isUnreconciled reports whether no manager has reconciled a job that can wait in a queue: without a manager, none ever does.
+func isUnreconciled(job *v1alpha1.FluxJob) bool {
+	return job.Status.State == "" && job.Status.ObservedGeneration == 0 && len(job.Status.Conditions) == 0 && !job.Spec.Suspend &&
+		job.DeletionTimestamp == nil && !wellknown.IsPaused(job.Annotations)
 }
 
 // NewMissing returns a queue that jobs wait in and that doesn't exist.
@@ -115,7 +124,9 @@ func NewMissing(name string, waiting []*v1alpha1.FluxJob) Queue {
 
 // NewQueue returns the queue of a FluxSetup, with the states of its admitted jobs, which are looked up by key, and its waiting jobs.
 func NewQueue(setup *v1alpha1.FluxSetup, byKey map[types.NamespacedName]*v1alpha1.FluxJob, waiting []*v1alpha1.FluxJob) Queue {
-	q := Queue{Name: setup.Name, Manager: setup.Status.Manager, Usage: setup.Status.Usage}
+	q := Queue{
+		Name: setup.Name, Paused: wellknown.IsPaused(setup.Annotations), Manager: setup.Status.Manager, Usage: setup.Status.Usage,
+	}
 	if ready := meta.FindStatusCondition(setup.Status.Conditions, "Ready"); ready != nil {
 		q.Ready = ready.Reason
 	}
@@ -179,6 +190,9 @@ func newWaitingJob(job *v1alpha1.FluxJob) WaitingJob {
 	}
 	if c := meta.FindStatusCondition(job.Status.Conditions, v1alpha1.ConditionJobWaitingForResources); c != nil && c.Status == "True" {
 		w.Reason, w.Message = c.Reason, c.Message
+	}
+	if isUnreconciled(job) {
+		w.Reason, w.Message = "NotReconciled", "no manager has reconciled it"
 	}
 	return w
 }

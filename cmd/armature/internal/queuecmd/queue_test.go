@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
@@ -72,6 +73,45 @@ func TestTheManagerOfAQueueIsShownIfWide(t *testing.T) {
 		describe(&b, newQueues([]v1alpha1.FluxSetup{setup}, nil, false)[0], wide, now, output.PaintFor(&b))
 		assert.Equal(t, want, b.String())
 	}
+}
+
+// Without a manager, new jobs have no status. They wait too, and the command says what is missing.
+func TestAQueueWithoutAManager(t *testing.T) {
+	setup := v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q"}}
+	job := v1alpha1.FluxJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "new"}, Spec: v1alpha1.FluxJobSpec{Queue: "q"}}
+	setups, jobs := []v1alpha1.FluxSetup{setup}, []v1alpha1.FluxJob{job}
+	waiting := newQueues(setups, jobs, false)[0].Waiting
+	require.Len(t, waiting, 1)
+	assert.Equal(t, "NotReconciled: no manager has reconciled it", waiting[0].Reason+why(waiting[0].Message))
+	job.Spec.Suspend = true
+	assert.Empty(t, WaitsIn(&job))
+
+	manager := leader.Manager{Namespace: "ops", Lease: "armature", Holder: "pod-1", Renewed: now.Add(-time.Minute), Duration: 15 * time.Second,
+		Scope: leader.Scope{Operators: []string{"fluxjob"}}}
+	gone := func() string {
+		var b strings.Builder
+		writeGone(&b, setups, jobs, []leader.Manager{manager}, now)
+		return b.String()
+	}
+	assert.Equal(t, "FluxSetup/q: no manager runs, so no job is admitted: the lease ops/armature was last renewed 1m0s ago by pod-1\n", gone())
+	at := metav1.NewTime(now.Add(-time.Second))
+	jobs[0].ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: &at}}
+	assert.Empty(t, gone(), "a manager without a lease works on them")
+	jobs[0].ManagedFields = nil
+	manager.Renewed = now
+	assert.Empty(t, gone())
+	manager.Renewed = now.Add(-time.Minute)
+	jobs = nil
+	assert.Empty(t, gone(), "nothing waits for it")
+}
+
+// A paused queue admits no job, whatever its status says.
+func TestAPausedQueue(t *testing.T) {
+	setup := v1alpha1.FluxSetup{ObjectMeta: metav1.ObjectMeta{Name: "q", Annotations: map[string]string{"armature.dev/paused": "true"}}}
+	setup.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonActive}}
+	var b strings.Builder
+	describe(&b, newQueues([]v1alpha1.FluxSetup{setup}, nil, false)[0], false, now, output.Paint(false))
+	assert.Equal(t, "FluxSetup/q  Active, paused  0 admitted, 0 waiting\n", b.String())
 }
 
 // The colour says at a glance whether a queue admits jobs.

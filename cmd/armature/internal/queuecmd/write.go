@@ -57,6 +57,9 @@ func describe(b *strings.Builder, q Queue, wide bool, now time.Time, paint outpu
 	case q.Ready != v1alpha1.ReasonActive:
 		colour = output.Bad
 	}
+	if q.Paused {
+		state, colour = state+", paused", output.Bad
+	}
 	fmt.Fprintf(b, "%s  %s  %s\n", paint.In(output.Bold, "FluxSetup/"+q.Name), paint.In(colour, output.Line(state)), counts)
 	if wide && q.Manager != nil {
 		fmt.Fprintf(b, "  managed by %s, which watches %s\n", output.Line(q.Manager.Name), admission.Namespaces(q.Manager.Namespaces))

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -95,7 +96,11 @@ func ownerOf(kube *genericclioptions.ConfigFlags, args []string) (record.Owner, 
 		gvk, _ = mapper.KindFor(*resource)
 	}
 	if gvk.Empty() {
-		if gvk, err = mapper.KindFor(group.WithVersion("")); err != nil {
+		gvk, err = mapper.KindFor(group.WithVersion(""))
+		if meta.IsNoMatchError(err) {
+			return record.Owner{}, fmt.Errorf("the server doesn't have a resource type %q", kind) // as kubectl says, see connect.Advise
+		}
+		if err != nil {
 			return record.Owner{}, err
 		}
 	}
@@ -172,7 +177,8 @@ func fetch(ctx context.Context, address string, owner record.Owner) (*record.Lis
 	}
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("%w; does the manager run with --record-bytes?", err)
+		// Not wrapped: what is advised about a refused connection is about the API server.
+		return nil, errors.New(err.Error() + "; does the manager run with --record-bytes?")
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {

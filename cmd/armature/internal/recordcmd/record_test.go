@@ -2,6 +2,7 @@ package recordcmd
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/armature-dev/armature/builder/record"
+	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
@@ -136,6 +138,21 @@ func TestSaveToStandardOutput(t *testing.T) {
 	assert.Equal(t, list, read)
 }
 
+// A cluster without Armature's kinds is told from a mistyped kind.
+func TestOwnerOfAnUnknownKind(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		assert.NoError(t, json.NewEncoder(w).Encode(map[string]any{}))
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	kube := genericclioptions.NewConfigFlags(true)
+	*kube.APIServer, *kube.CacheDir = server.URL, t.TempDir()
+	_, err := ownerOf(kube, []string{"jf/x"})
+	require.EqualError(t, err, `the server doesn't have a resource type "jf"`)
+	assert.ErrorContains(t, connect.Advise(err), "armature install installs them")
+}
+
 // What the manager has is fetched, and saved in a file that only its owner reads.
 func TestFetchAndSave(t *testing.T) {
 	var answer record.List
@@ -160,6 +177,9 @@ func TestFetchAndSave(t *testing.T) {
 	assert.ErrorContains(t, err, "the manager answered 403 Forbidden")
 	_, err = fetch(t.Context(), "nowhere", owner)
 	assert.EqualError(t, err, `--address must be host:port, got "nowhere"`)
+	_, err = fetch(t.Context(), "127.0.0.1:1", owner)
+	assert.ErrorContains(t, err, "does the manager run with --record-bytes?")
+	assert.Equal(t, err, connect.Advise(err), "it isn't the API server that refuses")
 
 	file := filepath.Join(t.TempDir(), "nightly.json")
 	var errs bytes.Buffer

@@ -9,13 +9,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/release"
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
@@ -55,14 +58,19 @@ in time), Aborted or Complete. Without -n the command reads the records of all n
 			if err := format.Check(); err != nil {
 				return err
 			}
-			_, all, unread := find(cmd.Context(), kube, args, true)
+			c, all, unread := find(cmd.Context(), kube, args, true)
 			if len(all) == 0 && unread != nil {
 				return unread
+			}
+			if c != nil {
+				if managers, err := leader.Read(cmd.Context(), c, ""); err == nil { // few users may list leases
+					writeGone(cmd.ErrOrStderr(), all, managers, time.Now())
+				}
 			}
 			if encoded, err := format.Encode(cmd.OutOrStdout(), all); encoded || err != nil {
 				return errors.Join(err, unread)
 			}
-			return errors.Join(write(cmd.OutOrStdout(), all), unread)
+			return errors.Join(write(cmd.OutOrStdout(), all, time.Now()), unread)
 		},
 	}
 	kube.AddFlags(cmd.Flags())
@@ -84,11 +92,12 @@ Without the name of an operator, the command applies to all incomplete roll-outs
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, all, unread := find(cmd.Context(), kube, args, withOwners)
+			found := len(all)
 			if len(args) == 0 {
 				all = slices.DeleteFunc(all, func(r *release.Rollout) bool { return r.State == release.Complete })
 			}
 			if len(all) == 0 {
-				return cmp.Or(unread, errors.New("all roll-outs are complete"))
+				return cmp.Or(unread, nothingTo(verb, found, *kube.Namespace))
 			}
 			errs := []error{unread}
 			for _, r := range all {
@@ -134,12 +143,53 @@ func find(
 	for _, r := range all {
 		names = append(names, output.Line(r.Operator))
 	}
-	return nil, nil, errors.Join(
-		fmt.Errorf("the operator %q has no roll-out; there are roll-outs of: %s", args[0], strings.Join(names, ", ")), err)
+	return nil, nil, errors.Join(unknown(args[0], names, *kube.Namespace), err)
+}
+
+// nothingTo returns why there is no roll-out to abort or resume, of those that were found in a namespace, or in all.
+func nothingTo(verb string, found int, namespace string) error {
+	if found == 0 {
+		return fmt.Errorf("nothing to %s: there are no roll-outs%s", verb, in(namespace))
+	}
+	return fmt.Errorf("nothing to %s: all roll-outs%s are complete", verb, in(namespace))
+}
+
+// unknown returns the error of an operator without a roll-out beside those of others.
+func unknown(operator string, others []string, namespace string) error {
+	if len(others) == 0 {
+		return fmt.Errorf("the operator %q has no roll-out: there are no roll-outs%s", operator, in(namespace))
+	}
+	return fmt.Errorf("the operator %q has no roll-out%s; there are roll-outs of: %s", operator, in(namespace), strings.Join(others, ", "))
+}
+
+func in(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " in namespace " + namespace
+}
+
+// writeGone names the roll-outs in progress whose operator doesn't run.
+func writeGone(w io.Writer, all []*release.Rollout, managers []leader.Manager, now time.Time) {
+	for _, r := range all {
+		if r.State != release.Progressing {
+			continue
+		}
+		var last time.Time
+		for _, o := range r.InTurn {
+			if o.Since != nil && o.Since.After(last) {
+				last = o.Since.Time
+			}
+		}
+		worksOn := func(m leader.Manager) bool { return slices.Contains(m.Scope.Operators, r.Operator) }
+		if gone := leader.Gone(managers, worksOn, last, now); len(gone) > 0 {
+			fmt.Fprintf(w, "%s: no manager runs, so the roll-out doesn't continue: %s\n", r.Operator, leader.SinceWhen(gone, now))
+		}
+	}
 }
 
 // write shows roll-outs for people.
-func write(w io.Writer, all []*release.Rollout) error {
+func write(w io.Writer, all []*release.Rollout, now time.Time) error {
 	var b strings.Builder
 	if len(all) == 0 {
 		b.WriteString("no roll-outs\n")
@@ -151,10 +201,10 @@ func write(w io.Writer, all []*release.Rollout) error {
 		}
 		b.WriteString("\n")
 		for _, o := range r.InTurn {
-			line(&b, "in turn", o)
+			line(&b, "in turn", o, now)
 		}
 		for _, o := range r.Waiting[:min(shown, len(r.Waiting))] {
-			line(&b, "waits", o)
+			line(&b, "waits", o, now)
 		}
 		if more := len(r.Waiting) - shown; more > 0 {
 			fmt.Fprintf(&b, "  and %d more wait\n", more)
@@ -167,12 +217,15 @@ func write(w io.Writer, all []*release.Rollout) error {
 // shown is how many of the objects that wait are shown.
 const shown = 10
 
-func line(b *strings.Builder, how string, o release.Owner) {
+func line(b *strings.Builder, how string, o release.Owner, now time.Time) {
 	name := o.Name
 	if o.Namespace != "" {
 		name = o.Namespace + "/" + o.Name
 	}
 	fmt.Fprintf(b, "  %-8s %s %s", how, o.Kind, name)
+	if o.Since != nil {
+		b.WriteString(" for " + duration.HumanDuration(now.Sub(o.Since.Time)))
+	}
 	if o.Why != "" {
 		b.WriteString(": " + output.Line(o.Why))
 	}

@@ -40,6 +40,13 @@ func TestTree(t *testing.T) {
 	}, "\n"), drawn(t, root, false))
 }
 
+// The Cleaner lets the colours of a table pass.
+func TestColoursPassTheCleaner(t *testing.T) {
+	var b strings.Builder
+	table(&b, lines(named("Flow", "f", "Running", runs, named("Job", "a", "Complete", done)), false, now), true, output.Paint(true))
+	assert.Equal(t, b.String(), output.Text(b.String(), true))
+}
+
 func TestManyAreTold(t *testing.T) {
 	root := named("Flow", "f", "Running", runs)
 	for i := range 30 {
