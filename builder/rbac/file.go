@@ -61,8 +61,20 @@ func ReadFile(path string) ([]rbacv1.PolicyRule, error) {
 
 // Parse returns the rules of all ClusterRoles and Roles of a YAML text. A text without a role, and an unknown field of one, is an error.
 func Parse(text []byte) ([]rbacv1.PolicyRule, error) {
+	roles, err := ParseRoles(text)
+	if err != nil {
+		return nil, err
+	}
 	var rules []rbacv1.PolicyRule
-	found := false
+	for _, role := range roles {
+		rules = append(rules, role.Rules...)
+	}
+	return rules, nil
+}
+
+// ParseRoles is [Parse] with the rules of each role on their own. A Role is the one with this kind, and may have a namespace.
+func ParseRoles(text []byte) ([]rbacv1.ClusterRole, error) {
+	var roles []rbacv1.ClusterRole
 	for documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
@@ -86,10 +98,10 @@ func Parse(text []byte) ([]rbacv1.PolicyRule, error) {
 		if err := yaml.UnmarshalStrict(document, &role); err != nil {
 			return nil, err
 		}
-		found, rules = true, append(rules, role.Rules...)
+		roles = append(roles, role)
 	}
-	if !found {
+	if len(roles) == 0 {
 		return nil, fmt.Errorf("there is no ClusterRole and no Role of %s", rbacv1.GroupName)
 	}
-	return rules, nil
+	return roles, nil
 }
