@@ -75,8 +75,10 @@ var actions = []action{
 	},
 	{
 		verb: "unpause", done: "unpaused", set: unpause,
-		short:   "Restart the operator's writes for paused objects",
-		long:    "Restart the operator's writes for paused objects. The operator then restores the desired state of their children.",
+		short: "Restart the operator's writes for paused objects",
+		long: "Restart the operator's writes for paused objects. The operator then restores the desired state of their children. " +
+			"During a roll-out of a new version, it also makes the changes of that version at once: an unpaused object doesn't wait for its " +
+			"turn, so unpause a few at a time.",
 		example: "  armature unpause jobflow/nightly",
 	},
 	{
