@@ -58,7 +58,7 @@ func ReadRoles(path string) ([]rbacv1.ClusterRole, error) {
 	if err != nil {
 		return nil, err
 	}
-	roles, err := parse(text)
+	roles, err := ParseRoles(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -67,7 +67,7 @@ func ReadRoles(path string) ([]rbacv1.ClusterRole, error) {
 
 // Parse returns the rules of all ClusterRoles and Roles of a YAML text. A text without a role, and an unknown field of one, is an error.
 func Parse(text []byte) ([]rbacv1.PolicyRule, error) {
-	roles, err := parse(text)
+	roles, err := ParseRoles(text)
 	return rulesIn(roles), err
 }
 
@@ -79,7 +79,8 @@ func rulesIn(roles []rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	return rules
 }
 
-func parse(text []byte) ([]rbacv1.ClusterRole, error) {
+// ParseRoles is [Parse] with the rules of each role on their own. A Role is the one with this kind, and may have a namespace.
+func ParseRoles(text []byte) ([]rbacv1.ClusterRole, error) {
 	var roles []rbacv1.ClusterRole
 	for documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
 		document, err := documents.Read()

@@ -18,13 +18,16 @@ type Permission struct {
 	URL      string // of nonResourceURLs, such as "/metrics"; the permission then has neither Group nor Resource nor Name
 }
 
-// String returns the permission in words, such as "patch backups/status.example.com", "get secrets. named key", or
+// String returns the permission in words, such as "patch backups/status.example.com", "get secrets named key", or
 // "get nonResourceURL /metrics".
 func (p Permission) String() string {
 	if p.URL != "" {
 		return p.Verb + " nonResourceURL " + p.URL
 	}
-	s := p.Verb + " " + p.Resource + "." + p.Group
+	s := p.Verb + " " + p.Resource
+	if p.Group != "" {
+		s += "." + p.Group
+	}
 	if p.Name != "" {
 		s += " named " + p.Name
 	}

@@ -23,14 +23,14 @@ func TestOfRequest(t *testing.T) {
 	for request, want := range map[string][]string{
 		"GET /api":                                              nil,
 		"GET /apis/batch/v1":                                    nil,
-		"GET /api/v1/nodes":                                     {"list nodes."},
-		"GET /api/v1/nodes?watch=true":                          {"watch nodes.", "list nodes."},
-		"GET /api/v1/namespaces/a/secrets/b":                    {"get secrets."},
+		"GET /api/v1/nodes":                                     {"list nodes"},
+		"GET /api/v1/nodes?watch=true":                          {"watch nodes", "list nodes"},
+		"GET /api/v1/namespaces/a/secrets/b":                    {"get secrets"},
 		"POST /apis/batch/v1/namespaces/a/jobs":                 {"create jobs.batch"},
-		"PUT /api/v1/namespaces/a/configmaps/b":                 {"update configmaps."},
+		"PUT /api/v1/namespaces/a/configmaps/b":                 {"update configmaps"},
 		"DELETE /apis/batch/v1/namespaces/a/jobs/b":             {"delete jobs.batch"},
 		"PATCH /apis/apps/v1/namespaces/a/deployments/b/status": {"patch deployments/status.apps"},
-		"GET /api/v1/namespaces/a":                              {"get namespaces."},
+		"GET /api/v1/namespaces/a":                              {"get namespaces"},
 	} {
 		var method, url string
 		for i := range request {
@@ -51,7 +51,7 @@ func TestUnused(t *testing.T) {
 		rule("events.k8s.io", "events", "create", "patch"),
 	}
 	u.Note(Permission{Verb: "create", Group: "batch", Resource: "jobs"}, Permission{Verb: "list", Group: "batch", Resource: "jobs"})
-	assert.Equal(t, []string{"get secrets.", "delete jobs.batch", "create events.events.k8s.io"}, words(u.Unused(rules)))
+	assert.Equal(t, []string{"get secrets", "delete jobs.batch", "create events.events.k8s.io"}, words(u.Unused(rules)))
 }
 
 // The API server asks for bind and escalate while it handles other requests.
@@ -68,7 +68,7 @@ func TestDiff(t *testing.T) {
 	for _, c := range Diff(before, after) {
 		all = append(all, c.String())
 	}
-	assert.Equal(t, []string{"- watch pods.", "+ delete jobs.batch"}, all)
+	assert.Equal(t, []string{"- watch pods", "+ delete jobs.batch"}, all)
 	assert.Empty(t, Diff(before, []rbacv1.PolicyRule{rule("batch", "jobs", "list", "create"), rule("", "pods", "watch", "list")}))
 	everything := []rbacv1.PolicyRule{rule("*", "*", "*")}
 	named := rule("", "secrets", "get")

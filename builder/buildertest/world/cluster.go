@@ -29,6 +29,7 @@ func ScenarioOf[T client.Object](
 ) buildertest.Scenario {
 	return buildertest.Scenario{
 		Scheme:     scheme,
+		Owner:      owner,
 		Options:    options,
 		Objects:    []client.Object{owner, Node("n1")},
 		Requests:   []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(owner)}},

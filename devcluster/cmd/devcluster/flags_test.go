@@ -38,6 +38,7 @@ func TestMistakesAreNamed(t *testing.T) {
 			[]string{"--webhook-url", "leave out --containers"}},
 		{[]string{"up", "--apiserver-flag", "--v=4"}, []string{"--apiserver-flag", "without dashes"}},
 		{[]string{"kubectl", "--", "get", "pods"}, []string{"no cluster", "devcluster up"}},
+		{[]string{"kubectl", "get", "pods", "--dir", "x"}, []string{"no cluster", "--dir, before the arguments of the command"}},
 		{[]string{"exec", "--", "true"}, []string{"no cluster", "devcluster up"}},
 		{[]string{"exec"}, []string{"name a command", "devcluster exec -- "}},
 		{[]string{"load", "image.tar"}, []string{"no cluster", "devcluster up"}},

@@ -13,8 +13,8 @@ import (
 const (
 	// defaultManager is the name of a manager that has none.
 	defaultManager = "armature"
-	// defaultPatience is how long a manager has to decline the request of another one.
-	defaultPatience = 5 * time.Minute
+	// defaultTakeoverTimeout is how long a manager has to decline the request of another one.
+	defaultTakeoverTimeout = 5 * time.Minute
 )
 
 // Manager is the manager that runs a plan: its identity, and which part of the cluster it watches. The zero value watches all of it.
@@ -25,15 +25,17 @@ type Manager struct {
 	Namespaces []string
 	// Selector is the label selector of the objects that it works on. Default: all.
 	Selector string
-	// Patience is how long a manager has to decline a request for one of its queues before the queue is taken over.
+	// TakeoverTimeout is how long a manager has to decline a request for one of its queues before the queue is taken over.
 	// Default: 5 minutes.
-	Patience time.Duration
+	TakeoverTimeout time.Duration
 }
 
 // String returns the manager's name.
 func (m Manager) String() string { return cmp.Or(m.Name, defaultManager) }
 
-func (m Manager) patience() time.Duration { return cmp.Or(m.Patience, defaultPatience) }
+func (m Manager) takeoverTimeout() time.Duration {
+	return cmp.Or(m.TakeoverTimeout, defaultTakeoverTimeout)
+}
 
 // Is reports whether a queue's status names this manager.
 func (m Manager) Is(record *v1alpha1.FluxSetupManager) bool {

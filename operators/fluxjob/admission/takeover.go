@@ -34,7 +34,7 @@ func (c *cohort) takesOver(d *decision, now time.Time) string {
 	case !selectsSetup(record, setup):
 		return "whose selector doesn't match the queue's labels"
 	case request != nil && request.By == c.manager.String() && !request.Declined && !now.Before(c.deadline(request)):
-		return fmt.Sprintf("which didn't answer within %s", c.manager.patience())
+		return fmt.Sprintf("which didn't answer within %s", c.manager.takeoverTimeout())
 	default:
 		return ""
 	}
@@ -53,7 +53,7 @@ func (c *cohort) isNeeded(d *decision) bool {
 
 // deadline is until when a request can be declined, by the clock of the manager that requested.
 func (c *cohort) deadline(request *v1alpha1.FluxSetupTakeover) time.Time {
-	return request.Time.Add(c.manager.patience())
+	return request.Time.Add(c.manager.takeoverTimeout())
 }
 
 // refuse is the plan of a setup that another manager has. It keeps the reservations of the jobs that only this manager sees up
@@ -76,7 +76,7 @@ func (c *cohort) refuse(d *decision, now metav1.Time) builder.Plan[*v1alpha1.Flu
 		left := c.timeToRequest(record.Takeover, now.Time)
 		if left <= 0 {
 			record.Takeover = &v1alpha1.FluxSetupTakeover{By: c.manager.String(), Time: now}
-			left = c.manager.patience()
+			left = c.manager.takeoverTimeout()
 		}
 		plan.RequeueAfter = lifecycle.Soonest(plan.RequeueAfter, left)
 	}
@@ -96,7 +96,7 @@ func (c *cohort) timeToRequest(request *v1alpha1.FluxSetupTakeover, now time.Tim
 	case request.By == c.manager.String() && !request.Declined:
 		return max(c.deadline(request).Sub(now), lifecycle.Soon)
 	default:
-		return c.deadline(request).Add(c.manager.patience()).Sub(now)
+		return c.deadline(request).Add(c.manager.takeoverTimeout()).Sub(now)
 	}
 }
 

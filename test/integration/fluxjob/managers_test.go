@@ -63,13 +63,13 @@ func TestAQueueHasOneManager(t *testing.T) {
 
 	stopA()
 	stopB()
-	ofB.Patience = time.Second // no one is there to decline
+	ofB.TakeoverTimeout = time.Second // no one is there to decline
 	stopB = b.manageAs(ofB)
 	has(ofB.Name)
 	assert.ElementsMatch(t, []string{"a0", "a1"}, held(), "the jobs of the manager that is gone run on")
 	b.wait("b0", "b0 is in the line", func(j *v1alpha1.FluxJob) bool { return ptr.Deref(j.Status.Position, 0) == 1 })
 	stopB()
-	ofB.Patience = 0
+	ofB.TakeoverTimeout = 0
 	b.manageAs(ofB) // as the next leader of the same installation does
 	b.wait("b0", "b0 is still in the line", func(j *v1alpha1.FluxJob) bool { return ptr.Deref(j.Status.Position, 0) == 1 })
 

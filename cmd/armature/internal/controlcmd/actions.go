@@ -75,8 +75,10 @@ var actions = []action{
 	},
 	{
 		verb: "unpause", done: "unpaused", set: unpause,
-		short:   "Restart the operator's writes for paused objects",
-		long:    "Restart the operator's writes for paused objects. The operator then restores the desired state of their children.",
+		short: "Restart the operator's writes for paused objects",
+		long: "Restart the operator's writes for paused objects. The operator then restores the desired state of their children. " +
+			"During a roll-out of a new version, it also makes the changes of that version at once: an unpaused object doesn't wait for its " +
+			"turn, so unpause a few at a time.",
 		example: "  armature unpause jobflow/nightly",
 	},
 	{
@@ -188,7 +190,8 @@ func isOver(obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// unneeded is the reason why an action has no purpose for an object: what it would stop has ended, or what it would repeat or undo isn't there.
+// unneeded is the reason why an action has no purpose for an object: what it would stop has ended, or what it would repeat or undo
+// isn't there.
 // It is an error for an object that the user names; a selection skips the object.
 type unneeded struct{ reason string }
 

@@ -132,8 +132,8 @@ go mod tidy
 go generate .
 backup: Armature v0.1.0 -> v0.2.0
 changed: charts/backup/templates/role.yaml
-role: - watch pods.
-role: + create pods.
+role: - watch pods
+role: + create pods
 go vet ./...
 `, out.String())
 	makefile, err := os.ReadFile(filepath.Join(project, "Makefile"))

@@ -69,6 +69,14 @@ func Terminal(w io.Writer) *os.File {
 	return nil
 }
 
+// Screen returns the terminal that w is if it obeys codes for colours and the cursor, and else nil.
+func Screen(w io.Writer) *os.File {
+	if os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return Terminal(w)
+}
+
 // controls reports whether a character isn't one to be seen: it could move the cursor, or show a text in another order.
 func controls(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp))

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"os"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -79,4 +80,21 @@ func FuzzText(f *testing.F) {
 			assert.Equal(t, text, back["a"], "%s says the same: %q", name, encoded)
 		}
 	})
+}
+
+// A dumb terminal, such as a shell in Emacs, shows codes as text.
+func TestScreen(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil || Terminal(terminal) == nil {
+		t.Skip("no pseudo terminal")
+	}
+	defer terminal.Close()
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	assert.NotNil(t, Screen(terminal))
+	assert.True(t, bool(PaintFor(terminal)))
+	t.Setenv("TERM", "dumb")
+	assert.Nil(t, Screen(terminal))
+	assert.False(t, bool(PaintFor(terminal)))
+	assert.NotNil(t, Terminal(terminal))
 }

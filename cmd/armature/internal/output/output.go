@@ -51,9 +51,9 @@ func (f *Flag) Encode(w io.Writer, value any) (bool, error) {
 // Paint colours words, if anyone can see it.
 type Paint bool
 
-// PaintFor colours what is written to a terminal, unless the environment says NO_COLOR.
+// PaintFor colours what is written to a terminal, unless the environment says NO_COLOR, or TERM=dumb.
 func PaintFor(w io.Writer) Paint {
-	paint := Paint(os.Getenv("NO_COLOR") == "" && Terminal(w) != nil)
+	paint := Paint(os.Getenv("NO_COLOR") == "" && Screen(w) != nil)
 	if c, ok := w.(*Cleaner); ok {
 		c.colours = bool(paint)
 	}

@@ -56,7 +56,11 @@ last one, or the one of --pass. The test fails if the plan is invalid, or differ
 			}
 			switch {
 			case test != "":
-				return writeTest(&list.Items[len(list.Items)-1], test)
+				if err := writeTest(&list.Items[len(list.Items)-1], test); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(cmd.ErrOrStderr(), "Go test in %s\n", test)
+				return err
 			case step:
 				return list.WriteText(cmd.OutOrStdout())
 			}
@@ -67,8 +71,8 @@ last one, or the one of --pass. The test fails if the plan is invalid, or differ
 	f.BoolVar(&step, "step", false, "show the view, the plan and the decision of each pass, and replay nothing")
 	f.StringVar(&test, "to-test", "", "`file` for a Go test of a pass, instead of a replay")
 	f.IntVar(&number, "pass", 0, "`number` of the only pass to use, 1 for the oldest (default: all)")
-	cmd.MarkFlagsMutuallyExclusive("step", "to-test")
 	format.AddTo(f)
+	cmd.MarkFlagsMutuallyExclusive("step", "to-test", "output") // the format is that of a replay
 	return cmd
 }
 

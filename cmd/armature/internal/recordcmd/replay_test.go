@@ -229,3 +229,38 @@ func TestGoTests(t *testing.T) {
 	}
 	assert.Equal(t, want, got)
 }
+
+// --step and --to-test replay nothing, so they have no outcome to encode.
+func TestFormatIsOfAReplay(t *testing.T) {
+	for _, flag := range []string{"--step", "--to-test=x_test.go"} {
+		cmd := newReplay()
+		cmd.SetArgs([]string{"nowhere.json", flag, "-o", "json"})
+		cmd.SilenceUsage, cmd.SilenceErrors = true, true
+		assert.ErrorContains(t, cmd.Execute(), "none of the others can be")
+	}
+}
+
+func TestReplayNamesTheGoTest(t *testing.T) {
+	dir := t.TempDir()
+	list := recordedPasses(t, jobflow.Name)
+	file, test := filepath.Join(dir, "passes.json"), filepath.Join(dir, "x_test.go")
+	var text bytes.Buffer
+	require.NoError(t, list.Write(&text))
+	require.NoError(t, os.WriteFile(file, text.Bytes(), 0o600))
+	cmd := newReplay()
+	var errs bytes.Buffer
+	cmd.SetErr(&errs)
+	cmd.SetArgs([]string{file, "--to-test", test})
+	require.NoError(t, cmd.Execute())
+	assert.Equal(t, "Go test in "+test+"\n", errs.String())
+	assert.FileExists(t, test)
+}
+
+// Recordings of earlier versions have the timeout by its former name; it was never set.
+func TestQueueManagerOfAFormerRecording(t *testing.T) {
+	pass := &record.Pass{}
+	pass.Program.Settings = map[string]string{settingQueueManager: `{"Name":"a/b","Namespaces":null,"Selector":"","Patience":0}`}
+	m, err := queueManager(pass)
+	require.NoError(t, err)
+	assert.Equal(t, admission.Manager{Name: "a/b"}, m)
+}

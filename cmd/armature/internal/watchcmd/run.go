@@ -50,7 +50,7 @@ func run(ctx context.Context, kube *genericclioptions.ConfigFlags, streams gener
 		return err
 	}
 	var v view = &lines{out: streams.Out}
-	if f := output.Terminal(streams.Out); f != nil {
+	if f := output.Screen(streams.Out); f != nil {
 		v = &screen{out: f, size: terminalSize(f), color: os.Getenv("NO_COLOR") == ""}
 	}
 	a := newAttendance(func(ctx context.Context) string { return unattended(ctx, cluster, root) })

@@ -58,7 +58,8 @@ func runKubectl(args []string) error {
 // containers is entered first, which runs this program from its beginning again.
 func useCluster(dir clusterdir.Dir) error {
 	if _, err := os.Stat(dir.Kubeconfig()); err != nil {
-		return noCluster(dir)
+		// A later --dir is an argument of the command.
+		return fmt.Errorf("%w, before the arguments of the command", noCluster(dir))
 	}
 	os.Setenv("KUBECONFIG", dir.Kubeconfig())
 	pid, err := networkOf(dir)

@@ -43,6 +43,9 @@ func until(ctx context.Context, what string, every time.Duration, check func(con
 			if failed := (*componentError)(nil); errors.As(cause, &failed) {
 				return cause
 			}
+			if last == nil {
+				return fmt.Errorf("%s: %w", what, cause)
+			}
 			return fmt.Errorf("%s: %w; last answer: %w", what, cause, last)
 		case <-time.After(every):
 		}
