@@ -61,11 +61,18 @@ func (r *reconciler[T]) takeTurn(ctx context.Context, p *operatorPass[T]) (*turn
 	})
 }
 
-// hasEnded reports whether an owner runs to an end and has reached it: after the pass its status has a completionTime, as that of a Job.
+// hasEnded reports whether an owner runs to an end and has reached it: after the pass its status has a completionTime, and a condition
+// Complete, Succeeded or Failed that is True, as that of a Job. A completionTime alone may be that of a backup.
 func hasEnded[T client.Object](planned T, owner client.Object) bool {
 	after := owner
 	if !kinds.IsNil(planned) {
 		after = planned
+	}
+	conditions := *after.(Conditioned).Conditions()
+	if !slices.ContainsFunc([]string{"Complete", "Succeeded", "Failed"}, func(end string) bool {
+		return meta.IsStatusConditionTrue(conditions, end)
+	}) {
+		return false
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(after)
 	if err != nil {

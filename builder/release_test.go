@@ -300,6 +300,9 @@ func TestAnOwnerThatEndsWhileItWaits(t *testing.T) {
 		if flow.Name == over {
 			plan.Children, plan.Status = nil, flow.DeepCopy()
 			plan.Status.Status.CompletionTime = &metav1.Time{Time: f.now}
+			meta.SetStatusCondition(&plan.Status.Status.Conditions, metav1.Condition{
+				Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeadlineExceeded,
+			})
 		}
 	}
 	f.starts(p)

@@ -83,10 +83,10 @@ func TestCheckRoleOfAnApply(t *testing.T) {
 		err   string
 	}{
 		"create and patch":         {clusterRole(both), ""},
-		"only patch":               {clusterRole(patch), "the role doesn't permit: create configmaps."},
+		"only patch":               {clusterRole(patch), "the role doesn't permit: create configmaps"},
 		"a Role of the namespace":  {in("other", both), ""},
-		"a Role of another one":    {in("default", both), `the role doesn't permit: patch configmaps. in namespace "other"`},
-		"create in another Role's": {append(in("other", patch), in("default", both)...), `create configmaps. in namespace "other"`},
+		"a Role of another one":    {in("default", both), `the role doesn't permit: patch configmaps in namespace "other"`},
+		"create in another Role's": {append(in("other", patch), in("default", both)...), `create configmaps in namespace "other"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := checkRole(t.Context(), c.roles, []Scenario{s})
@@ -142,9 +142,10 @@ func TestCheckRoleOfPermissionsThatNoScenarioCanUse(t *testing.T) {
 	}
 	s := copying()
 	s.Uses = []rbacv1.PolicyRule{core("secrets", "list"), core("pods", "list")}
-	assert.EqualError(t, checkRole(t.Context(), clusterRole(rules...), []Scenario{s}), "scenario 1: the role doesn't permit: list pods., list secrets.")
+	assert.EqualError(t, checkRole(t.Context(), clusterRole(rules...), []Scenario{s}),
+		"scenario 1: the role doesn't permit: list pods, list secrets")
 	rules = append(rules, core("secrets", "list"), core("pods", "list"))
 	assert.NoError(t, checkRole(t.Context(), clusterRole(rules...), []Scenario{s}))
 	rules = append(rules, core("pods", "watch"))
-	assert.ErrorContains(t, checkRole(t.Context(), clusterRole(rules...), []Scenario{s}), "no scenario makes use of: watch pods.;")
+	assert.ErrorContains(t, checkRole(t.Context(), clusterRole(rules...), []Scenario{s}), "no scenario makes use of: watch pods;")
 }

@@ -21,7 +21,8 @@
 //   - A change of the spec by a user: if the owner's generation has moved on since the operator last reported on it, all of its changes
 //     are applied at once, those of the program too.
 //   - New owners, owners that are being deleted, and owners that someone unpauses during a roll-out.
-//   - Owners that end: if the plan's status has a completionTime, as that of a Job, the whole pass is carried out. So a job that succeeds,
+//   - Owners that end: if the plan's status has a completionTime, and its condition Complete, Succeeded or Failed is True, as that of a
+//     Job, the whole pass is carried out. So a job that succeeds,
 //     fails or reaches its deadline while it waits ends as at any other time. But it isn't restarted while it waits.
 //   - Drift, and the plan's own edits and deletions (Plan.Edits, Plan.Delete): they answer to what the plan has observed. But while an
 //     owner waits because of another change, it has none of them.

@@ -102,6 +102,9 @@ func (p *pass) startedAndKept(o *observed, i int) (was string, hasOpenItems bool
 
 // isDeleted reports whether an active Job is deleted before its end is decided, by the suspension of the flow or by someone else.
 func (p *pass) isDeleted(o *observed, job *batchv1.Job, node int) bool {
+	if job == nil {
+		return false
+	}
 	if job.DeletionTimestamp == nil {
 		return p.isWithdrawn(o, job, node)
 	}

@@ -5,17 +5,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
@@ -119,6 +123,37 @@ func TestFailuresAreEvaluatedInSeveralPasses(t *testing.T) {
 		assert.Contains(t, condition(last, "Restarting").Message, `Worker 0 failed with exit code 1`)
 		assert.Contains(t, condition(last, "Restarting").Message, `rule "again"`)
 	})
+}
+
+// A restart isn't over while further failures are evaluated.
+func TestARestartGoesOnWhileFailuresAreEvaluated(t *testing.T) {
+	job := makeJob(started, replicas("Worker", 20, restart("OnFailure")), rules(
+		rule{Name: "fatal", Action: v1alpha1.FailureFail, OnMessage: large("fatal")},
+		rule{Name: "again", Action: v1alpha1.FailureRestartJob, OnMessage: large("again")},
+	))
+	pods := failedWith(job, func(int) string { return "x" })
+	failed := make([]client.Object, len(pods))
+	for i, pod := range pods {
+		pod.SetLabels(labels.Merge(pod.GetLabels(), labels.Set{LabelRestarts: "7"})) // the next restart waits
+		failed[i] = pod.DeepCopyObject().(client.Object)
+		if i >= 3 {
+			status := &pod.(*corev1.Pod).Status
+			status.Phase, status.ContainerStatuses = corev1.PodRunning, nil
+		}
+	}
+	restarting := func(after time.Duration) (bool, []builder.Edit) {
+		plan := ReplicaJobs.Plan(job, buildertest.NewView(epoch.Add(after), pods...))
+		if plan.Status != nil {
+			job = plan.Status
+		}
+		return meta.IsStatusConditionTrue(job.Status.Conditions, v1alpha1.ConditionRestarting), plan.Edits
+	}
+	is, _ := restarting(time.Second)
+	require.True(t, is)
+	copy(pods[3:15], failed[3:15])
+	is, edits := restarting(2 * time.Second)
+	assert.NotEmpty(t, edits, "they record what is evaluated")
+	assert.True(t, is, "%v", job.Status.Conditions)
 }
 
 // A manager records the rules on pods of an API server, and restarts the job once all are recorded.

@@ -125,7 +125,7 @@ func (p *pass) setRunning(s *v1alpha1.ReplicaJobStatus, o *observed, d decision)
 	case len(d.restarting) > 0:
 		p.setRestarting(s, d.reason, d.message)
 		return
-	case wasRestarting && (c.pending > 0 || len(o.old) > 0):
+	case wasRestarting && (c.pending > 0 || len(o.old) > 0 || d.action == actionEvaluate):
 		p.setRestarting(s, last.Reason, last.Message)
 		return
 	case wasRestarting:

@@ -40,8 +40,8 @@ type Outlook struct {
 
 // Take returns an owner's part in the roll-out. The turn of an owner that goes before others begins also without a valid plan: it halts
 // the roll-out if it fails or takes too long. An owner that has ended doesn't wait, because its end, its deadline and its time to live
-// don't come from the build, and nothing of it runs on. A terminating owner has no part, and no other owner waits for it, however long its
-// finalizers keep it.
+// don't come from the build, and nothing of it runs on; one that fails in its turn halts the roll-out all the same. A terminating owner
+// has no part, and no other owner waits for it, however long its finalizers keep it.
 func (t *Turns) Take(ctx context.Context, owner client.Object, outlook Outlook) (*Turn, error) {
 	if err := t.open(ctx); err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func (t *Turns) Take(ctx context.Context, owner client.Object, outlook Outlook) 
 		is.Reason = events.ReasonChangedByUser
 		return &Turn{Mark: is, IsOver: true}, nil
 	}
-	var why string
-	if !outlook.HasEnded() {
+	why, hasEnded := "", outlook.HasEnded()
+	if !hasEnded {
 		known := false
 		if why, known = t.disruption(owner); !known {
 			var err error
@@ -90,11 +90,11 @@ func (t *Turns) Take(ctx context.Context, owner client.Object, outlook Outlook) 
 		}
 	}
 	if why == "" {
-		if mark.IsInTurn() {
+		if mark.IsInTurn() && !hasEnded {
 			is.Reason = events.ReasonReleasing
 			return &Turn{Mark: is}, nil
 		}
-		if mark.IsWaiting() {
+		if mark.IsWaiting() || mark.IsInTurn() {
 			mark = Mark{}
 		}
 		return &Turn{Mark: mark, IsOver: true}, nil

@@ -56,12 +56,12 @@ func upgrade(cmd *cobra.Command, dir string, to *source, built string) error {
 	if err != nil {
 		return err
 	}
-	addsPurity, err := setMakefile(dir, version, tree)
+	addsPurity, vetsPlans, err := setMakefile(dir, version, tree)
 	if err != nil {
 		return err
 	}
 	changes := edits(version, tree)
-	if addsPurity {
+	if vetsPlans {
 		changes = append(changes, "-tool="+module+"/tools/purity")
 	}
 	if err := runGo(cmd, dir, append([]string{"mod", "edit"}, changes...)...); err != nil {
@@ -120,12 +120,12 @@ var (
 )
 
 // setMakefile sets where the Makefile has devcluster from. It adds the check of plans to a target lint from before there was one, unless
-// the Makefile mentions purity.
-func setMakefile(dir, version, tree string) (addsPurity bool, err error) {
+// the Makefile mentions purity. vetsPlans reports whether the Makefile has the check, also since an upgrade that was interrupted.
+func setMakefile(dir, version, tree string) (addsPurity, vetsPlans bool, err error) {
 	file := filepath.Join(dir, "Makefile")
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	line := "DEVCLUSTER ?= " + scaffold.Devcluster(version, tree)
 	text = devclusterLine.ReplaceAllLiteral(text, []byte(line))
@@ -133,7 +133,7 @@ func setMakefile(dir, version, tree string) (addsPurity bool, err error) {
 		text = slices.Insert(text, at[1], []byte("\t"+scaffold.VetPlans+"\n")...)
 		addsPurity = true
 	}
-	return addsPurity, os.WriteFile(file, text, 0o644) //nolint:gosec // a file to commit
+	return addsPurity, bytes.Contains(text, []byte(scaffold.VetPlans)), os.WriteFile(file, text, 0o644) //nolint:gosec // a file to commit
 }
 
 // role is the path of the generated role.

@@ -23,7 +23,8 @@ import (
 )
 
 const (
-	// pageSize is the number of objects of one list request. After an answer that is too large, the pages have one part in pageShrinks of it.
+	// pageSize is the number of objects of one list request. After an answer that is too large, the pages have one part in pageShrinks of
+	// it, and then grow again.
 	pageSize, pageShrinks = 500, 20
 	// maxObjects is how many objects a feed holds at most. Of more it shows the first. When it has a tenth fewer again, it lists once more.
 	maxObjects = 50_000
@@ -202,6 +203,7 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 		if version, next = list.GetResourceVersion(), list.GetContinue(); next == "" {
 			break
 		}
+		limit = min(pageSize, 2*limit)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

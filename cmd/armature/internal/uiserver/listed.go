@@ -96,7 +96,7 @@ type bounded struct{ http.RoundTripper }
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := b.RoundTripper.RoundTrip(r)
 	h, isList := r.Context().Value(holdingKey{}).(*holding)
-	if err != nil || !isList {
+	if err != nil || !isList || answer.StatusCode >= http.StatusMultipleChoices { // client-go may wait, and send it again
 		return answer, err
 	}
 	if h.leave == nil { // client-go hasn't sent it before
