@@ -109,18 +109,39 @@ func TestCheckRole(t *testing.T) {
 		rules []rbacv1.PolicyRule
 		err   string
 	}{
-		"exact":     {[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events}, ""},
-		"no events": {[]rbacv1.PolicyRule{owner, accounts, maps, secrets}, "scenario 1: the role doesn't permit: create events.events.k8s.io"},
-		"no patch":  {[]rbacv1.PolicyRule{owner, accounts, core("configmaps", "list", "watch", "create"), secrets, events}, "the role doesn't permit: patch configmaps"},
+		"exact": {[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events}, ""},
+		"no events": {
+			[]rbacv1.PolicyRule{owner, accounts, maps, secrets},
+			"scenario 1: the role doesn't permit: create events.events.k8s.io",
+		},
+		"no patch": {
+			[]rbacv1.PolicyRule{owner, accounts, core("configmaps", "list", "watch", "create"), secrets, events},
+			"the role doesn't permit: patch configmaps",
+		},
 		"no patch of what is only created": {
 			[]rbacv1.PolicyRule{owner, core("serviceaccounts", "list", "watch", "create"), maps, secrets, events},
 			"the role doesn't permit: patch serviceaccounts",
 		},
-		"no watch":      {[]rbacv1.PolicyRule{owner, accounts, core("configmaps", "list", "create", "patch"), secrets, events}, "the role doesn't permit: watch configmaps"},
-		"no get":        {[]rbacv1.PolicyRule{owner, accounts, maps, core("secrets", "create", "patch"), events}, "the role doesn't permit: get secrets"},
-		"unused delete": {[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events, core("configmaps", "delete")}, "no scenario makes use of: delete configmaps;"},
-		"unused list":   {[]rbacv1.PolicyRule{owner, accounts, maps, core("secrets", "get", "list", "create", "patch"), events}, "no scenario makes use of: list secrets;"},
-		"unused kind":   {[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events, core("nodes", "watch")}, "no scenario makes use of: watch nodes;"},
+		"no watch": {
+			[]rbacv1.PolicyRule{owner, accounts, core("configmaps", "list", "create", "patch"), secrets, events},
+			"the role doesn't permit: watch configmaps",
+		},
+		"no get": {
+			[]rbacv1.PolicyRule{owner, accounts, maps, core("secrets", "create", "patch"), events},
+			"the role doesn't permit: get secrets",
+		},
+		"unused delete": {
+			[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events, core("configmaps", "delete")},
+			"no scenario makes use of: delete configmaps;",
+		},
+		"unused list": {
+			[]rbacv1.PolicyRule{owner, accounts, maps, core("secrets", "get", "list", "create", "patch"), events},
+			"no scenario makes use of: list secrets;",
+		},
+		"unused kind": {
+			[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events, core("nodes", "watch")},
+			"no scenario makes use of: watch nodes;",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := checkRole(context.Background(), clusterRole(c.rules...), []Scenario{copying()})

@@ -34,8 +34,10 @@ func TestActions(t *testing.T) {
 			"pause", "{apiVersion: apps/v1, kind: Deployment}", "",
 			"the controller of a Deployment is part of Kubernetes and ignores a pause; accepted is a kind whose operator is written with Armature",
 		},
-		"pause a ConfigMap": {"pause", "{apiVersion: v1, kind: ConfigMap}", "", "a ConfigMap is a kind of Kubernetes, which ignores a pause; accepted is a kind whose operator"},
-		"pause a CRD":       {"pause", "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}", "", "a CustomResourceDefinition is a kind of Kubernetes"},
+		"pause a ConfigMap": {"pause", "{apiVersion: v1, kind: ConfigMap}", "",
+			"a ConfigMap is a kind of Kubernetes, which ignores a pause; accepted is a kind whose operator"},
+		"pause a CRD": {"pause", "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}", "",
+			"a CustomResourceDefinition is a kind of Kubernetes"},
 		"pause a flow's ConfigMap": {
 			"pause", "{apiVersion: v1, kind: ConfigMap, metadata: {ownerReferences: [{apiVersion: api.practice.com/v1alpha1, kind: JobFlow, name: nightly, uid: u, controller: true}]}}",
 			"", "a ConfigMap is a kind of Kubernetes, which ignores a pause; pause JobFlow/nightly, which owns it",
