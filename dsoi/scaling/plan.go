@@ -99,7 +99,7 @@ func (p *planner) decide(wrong error) *v1beta1.ScalingStatus {
 	return status
 }
 
-// maxMessage bounds what is told of an entry, in bytes.
+// maxMessage bounds the message of an entry, in bytes.
 const maxMessage = 256
 
 func (p *planner) decideEntry(e *v1beta1.NodeScaling) v1beta1.NodeScalingStatus {
