@@ -120,16 +120,16 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	p := &pass{
 		engine: e, owner: owner, ownerKey: k.Key(owner), pruner: prune.Pruner{Inventory: e.inventoryOf(owner)},
 	}
-	proof := marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked}
 	p.observed = sources.Children{
 		Reader: e.cached(), Memory: e.memory, ByController: e.byController, CrossNamespace: e.crossNamespace,
-		Owner: owner, OwnerKey: p.ownerKey, Marks: proof, DryRun: e.dry, ByKey: map[store.Key]client.Object{},
+		Owner: owner, OwnerKey: p.ownerKey, DryRun: e.dry, ByKey: map[store.Key]client.Object{},
+		Marks: marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
 	}
 	p.cluster = apply.Cluster{
 		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now,
-		Parallelism: e.parallelism, DryRun: e.dry, Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey, Marks: proof,
+		Parallelism: e.parallelism, DryRun: e.dry, Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey, Children: &p.observed,
 	}
-	p.pruner.Cluster, p.pruner.Children = &p.cluster, &p.observed
+	p.pruner.Cluster = &p.cluster
 	return p, nil
 }
 
@@ -272,12 +272,11 @@ func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	err := p.cluster.ConfirmOwner(ctx, writes, p.observed.Present)
-	if err == nil && p.forecast != nil {
-		err = p.forecast.writeAll(ctx, &p.cluster, writes)
-	} else if err == nil {
-		err = p.cluster.WriteAll(ctx, writes)
+	writeAll := p.cluster.WriteAll
+	if p.forecast != nil {
+		writeAll = p.forecast.writeAll
 	}
+	err := writeAll(ctx, writes)
 	for _, w := range writes {
 		p.record(w)
 	}

@@ -32,15 +32,15 @@ func (c *Cluster) Compare(d *Desired, observed client.Object) (*Write, error) {
 		return w, err
 	}
 	switch c.ownershipOf(d, observed) {
-	case inventory.NotOwned:
+	case notOwned:
 		if d.Child.CrossNamespace {
 			return nil, c.refuse(d, observed)
 		}
 		return c.decideNotOwned(w)
-	case inventory.Terminating:
+	case terminating:
 		w.Action = Wait
 		return w, nil
-	case inventory.Owned:
+	case owned:
 		if d.Child.CreateOnly {
 			return c.compareCreateOnly(w), nil
 		}
@@ -68,15 +68,38 @@ func (d *Desired) newWrite(observed client.Object) *Write {
 	return w
 }
 
+// ownership is the relation between the owner and an object that exists.
+type ownership int
+
+const (
+	// owned objects are the owner's.
+	owned ownership = iota
+	// notOwned objects have another owner, or none.
+	notOwned
+	// terminating objects are the owner's or a predecessor's, and about to disappear: wait for them.
+	terminating
+)
+
 // ownershipOf returns the relation between the owner and an object that has the name of d.
-func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Ownership {
+func (c *Cluster) ownershipOf(d *Desired, observed client.Object) ownership {
+	isOwners := false
 	switch {
 	case d.Child.Retained() && metav1.GetControllerOfNoCopy(observed) == nil:
-		return c.Marks.OwnershipOfRetained(observed, d.Child.FormerManagers())
+		isOwners = c.Children.Marks.IsRetained(observed, d.Child.FormerManagers())
 	case d.Child.CrossNamespace:
-		return c.Marks.OwnershipCrossNamespace(observed, d.Child.FormerManagers())
+		isOwners = c.Children.Marks.IsCrossNamespace(observed, d.Child.FormerManagers())
+	case inventory.IsOfPredecessor(observed, c.Owner, c.OwnerKind):
+		return terminating
 	default:
-		return inventory.OwnershipOf(observed, c.Owner, c.OwnerKind)
+		isOwners = metav1.IsControlledBy(observed, c.Owner)
+	}
+	switch {
+	case !isOwners:
+		return notOwned
+	case observed.GetDeletionTimestamp() != nil:
+		return terminating
+	default:
+		return owned
 	}
 }
 
@@ -84,7 +107,7 @@ func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Owne
 func (c *Cluster) refuse(d *Desired, observed client.Object) error {
 	canHaveMarks := (d.Child.Retained() || d.Child.CrossNamespace) && metav1.GetControllerOfNoCopy(observed) == nil
 	if canHaveMarks && !d.Child.CreateOnly { // with CreateOnly, no manager can be a former one
-		if manager := c.Marks.MarkedBefore(observed, d.Child.Retained()); manager != "" {
+		if manager := c.Children.Marks.MarkedBefore(observed, d.Child.Retained()); manager != "" {
 			return failure.MarkedBefore("apply", d.Key, observed, manager, c.Name, "")
 		}
 	}

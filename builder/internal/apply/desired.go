@@ -3,21 +3,72 @@ package apply
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
+
+// Cluster is the part of a pass over one owner that this package uses: the engine's clients and memory, and the owner.
+type Cluster struct {
+	// Client writes, and reads from the cache. In a dry run its writes are dry runs.
+	Client client.Client
+	// Live reads past the cache if ReadsLive is true, otherwise as Client.
+	Live      client.Reader
+	ReadsLive bool
+	// Name is the field manager.
+	Name string
+	// Kinds knows the kinds of the objects.
+	Kinds *kinds.Registry
+	// Memory is the engine's memory between passes.
+	Memory *memory.Memory
+	// Now returns the current time.
+	Now func() time.Time
+	// Parallelism limits the concurrent requests.
+	Parallelism int
+	// DryRun is true if all writes are dry runs. The steps then remember nothing.
+	DryRun bool
+
+	// Owner is the owner of the children, OwnerKind its kind and OwnerKey its key.
+	Owner     client.Object
+	OwnerKind schema.GroupVersionKind
+	OwnerKey  store.Key
+	// Children are its observed children.
+	Children *sources.Children
+
+	// DesiredKeys are the keys of the pass's desired children. Desire adds to it.
+	DesiredKeys store.Store
+
+	slots []slot // for further children
+
+	ownerConfirmed, ownerGone bool // the API server has the owner; it is deleted
+}
+
+// slot is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
+type slot struct {
+	desired Desired
+	write   Write
+}
+
+// Allocate allocates the memory for n children at once. Single allocations are a large part of a pass's cost.
+func (c *Cluster) Allocate(n int) {
+	c.slots = make([]slot, n)
+	c.DesiredKeys.Grow(n)
+}
 
 // Desired is one desired object. Stamp makes what a comparison needs (a copy with the owner on it, and its digest), unless the hash
 // shows that nothing has changed.
@@ -197,9 +248,9 @@ func (d *Desired) withOwner(c *Cluster) (client.Object, error) {
 	}
 	switch {
 	case d.Child.CrossNamespace:
-		c.Marks.SetCrossNamespace(obj)
+		c.Children.Marks.SetCrossNamespace(obj)
 	case d.Child.Retained():
-		c.Marks.SetRetained(obj)
+		c.Children.Marks.SetRetained(obj)
 	default:
 		refs = append(refs, inventory.ControllerReference(c.Owner, c.OwnerKind))
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
@@ -42,7 +43,9 @@ func newCluster(t *testing.T) *Cluster {
 		Now: time.Now, Parallelism: 1, Owner: owner(), OwnerKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 	}
 	c.OwnerKey = store.KeyOf(c.OwnerKind, "default", "owner")
-	c.Marks = marks.Owner{UID: c.Owner.GetUID(), Key: c.OwnerKey, Manager: c.Name, Proved: c.Memory.Marked}
+	c.Children = &sources.Children{
+		Marks: marks.Owner{UID: c.Owner.GetUID(), Key: c.OwnerKey, Manager: c.Name, Proved: c.Memory.Marked},
+	}
 	return c
 }
 

@@ -16,15 +16,12 @@ import (
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/store"
 )
 
 // Pruner deletes the children of one owner that aren't desired, in one pass, and keeps the record of their kinds.
 type Pruner struct {
-	*apply.Cluster
-	// Children are the observed children. A deleted one is removed.
-	Children *sources.Children
+	*apply.Cluster // a deleted child is removed from its Children
 	// Keep keeps the former state of children before their deletion. Nil: none is kept.
 	Keep func(ctx context.Context, stale []client.Object) error
 
