@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (r *reconciler[T]) newOperatorPass(e *Engine, owner T) (*operatorPass[T], e
 	}
 	p.effects = r.effects
 	if _, conditioned := any(owner).(Conditioned); conditioned && !e.dry && r.former != nil {
-		p.undo, p.pruner.Keep = r.former, p.keepDeleted
+		p.undo, p.pruner.KeepFormer = r.former, p.keepDeleted
 	}
 	return &operatorPass[T]{pass: p}, nil
 }
@@ -294,16 +295,16 @@ func (p *pass) record(w *apply.Write) {
 	case w.Operation != "":
 		p.changed(w.Operation, w.Desired.Kind, key, w.Stored)
 		change := &p.result.Changes[len(p.result.Changes)-1]
-		change.left = w.Left
+		change.fieldsLeft = w.FieldsLeft
 		if p.engine.dry {
 			change.write = w
 		}
 		if w.Operation == events.ReasonRecreating {
 			p.awaitDeletion(key)
 		}
-	case w.Kept:
+	case w.KeptImmutable:
 		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: key, Reason: events.ReasonKept, object: w.Observed})
+		p.result.keptImmutable = append(p.result.keptImmutable, Change{Key: key, Reason: events.ReasonKept, object: w.Observed})
 	case w.Action == apply.None:
 		p.result.Unchanged++
 	case w.Action == apply.Wait:
@@ -495,7 +496,7 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 			keys = append(keys, key)
 		}
 	}
-	return p.deleted(p.pruner.Delete(ctx, keys))
+	return p.deleted(p.pruner.DeleteChildren(ctx, keys))
 }
 
 // finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
@@ -514,8 +515,10 @@ func (p *pass) finish(err error) Result {
 		}
 		return store.Compare(a.Key, b.Key)
 	})
-	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
-	slices.SortStableFunc(p.result.Pending, comparePending)
+	slices.SortFunc(p.result.keptImmutable, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(p.result.Pending, func(a, b ChildStatus) int {
+		return cmp.Or(store.Compare(a.Key, b.Key), cmp.Compare(a.Reason, b.Reason))
+	})
 	if until := memory.RefusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
 	}

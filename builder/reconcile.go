@@ -76,8 +76,8 @@ type reconciler[T client.Object] struct {
 func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	// Begin, unless the pass must wait or the owner is gone or paused.
 	if r.throttle != nil {
-		if left := r.throttle.Left(req.NamespacedName, r.now()); left > 0 { // a large owner that is throttled
-			return r.postpone(req, left), nil
+		if delay := r.throttle.Delay(req.NamespacedName, r.now()); delay > 0 { // a large owner that is throttled
+			return r.postpone(req, delay), nil
 		}
 	}
 	owner := newOwner[T]()

@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/disruption"
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/turns"
@@ -109,6 +110,15 @@ func (r *reconciler[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: turnPoll}, nil
+}
+
+// withRecords returns an owner after a pass with the conditions that are records of the builder, whatever the plan sets: how it stands in
+// the roll-out of a new build, and the name of its former state.
+func (r *reconciler[T]) withRecords(owner, after T, res Result, err error) T {
+	return withConditions(after, func(conditions *[]metav1.Condition) {
+		r.markAfter(owner, res, *conditions, err).Set(conditions, owner.GetGeneration(), r.now())
+		former.KeepName(conditions, *any(owner).(Conditioned).Conditions())
+	})
 }
 
 // markAfter returns how an owner stands in the roll-out of a new build after a pass that leaves it with these conditions. It ends the
@@ -206,7 +216,7 @@ func (f *forecast) writeAll(ctx context.Context, writes []*apply.Write) error {
 	if !batch.ReachesAll(err) {
 		err = errors.Join(err, f.cluster.WriteAll(ctx, creates))
 	}
-	f.unknown = f.unknown || slices.ContainsFunc(writes, func(w *apply.Write) bool { return isChange(w) && w.Operation == "" && !w.Kept })
+	f.unknown = f.unknown || slices.ContainsFunc(writes, func(w *apply.Write) bool { return isChange(w) && w.Operation == "" && !w.KeptImmutable })
 	return err
 }
 

@@ -373,7 +373,7 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 
 // Delete deletes an object in its observed version.
 func (c *phasedChildren) Delete(ctx context.Context, key store.Key, observed client.Object) (bool, error) {
-	return prune.Delete(ctx, c.pass.engine.client, key, observed)
+	return prune.DeleteObject(ctx, c.pass.engine.client, key, observed)
 }
 
 // completedRevision returns the recorded name of the completed revision: that of the plan's options, otherwise that of the owner's

@@ -52,7 +52,7 @@ func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
 	if err != nil || !disruptive {
 		return err
 	}
-	return p.keep(ctx, children)
+	return p.keepFormer(ctx, children)
 }
 
 // keepDeleted keeps the state of children before they are pruned.
@@ -64,12 +64,12 @@ func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
 	if err != nil || len(children) == 0 {
 		return err
 	}
-	return p.keep(ctx, children)
+	return p.keepFormer(ctx, children)
 }
 
-// keep makes sure that the state that the owner's status names has these children. It returns a [stateKept] if the status must name
+// keepFormer makes sure that the state that the owner's status names has these children. It returns a [stateKept] if the status must name
 // another one first.
-func (p *pass) keep(ctx context.Context, children []former.Child) error {
+func (p *pass) keepFormer(ctx context.Context, children []former.Child) error {
 	state := former.State{
 		Cause: former.Cause{Generation: p.owner.GetGeneration(), Build: p.undo.Build}, PruneAll: p.pruneAll, Children: children,
 	}

@@ -77,11 +77,9 @@ func (c *Cluster) withoutLeftovers(ctx context.Context, w *Write, applied client
 	if err != nil {
 		return nil, err
 	}
-	obj, err := c.Kinds.Empty(w.Desired.Kind)
+	obj, err := c.Kinds.Named(w.Desired.Kind, w.Desired.Key)
 	if err != nil {
 		return nil, err
 	}
-	obj.SetNamespace(applied.GetNamespace())
-	obj.SetName(applied.GetName())
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(c.Name))
 }

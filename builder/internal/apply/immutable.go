@@ -46,7 +46,7 @@ func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *r
 	}
 	switch {
 	case err == nil && keeps:
-		w.Action, w.Kept = None, true
+		w.Action, w.KeptImmutable = None, true
 		c.rememberImmutable(w.Observed, d)
 		return nil
 	case err == nil && recreate != nil:

@@ -274,7 +274,7 @@ func (w *Write) fitted(c *Cluster, r *refit, obj client.Object) {
 		for _, path := range r.amended.Kept {
 			left.Fields = append(left.Fields, paths.Text(path))
 		}
-		w.Left = append(w.Left, left)
+		w.FieldsLeft = append(w.FieldsLeft, left)
 	}
 	w.Desired.released = r.amended.Released
 	w.refitted = w.refitted || obj != w.Observed

@@ -53,10 +53,10 @@ type Write struct {
 	Operation string
 	// Stored is the object as the API server returned it, or the one that was deleted to be recreated.
 	Stored client.Object
-	// Kept is true if Observed has a changed immutable field, and stays as it is.
-	Kept bool
-	// Left are fields of other managers that stay in the object.
-	Left []FieldsLeft
+	// KeptImmutable is true if Observed has a changed immutable field, and stays as it is.
+	KeptImmutable bool
+	// FieldsLeft are fields of other managers that stay in the object.
+	FieldsLeft []FieldsLeft
 	// Corrected are fields of other managers that the builder removed.
 	Corrected []fieldmanager.Removal
 	// Untried is the error because of which the builder doesn't know the new object; nil if it does.
@@ -305,12 +305,10 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 		return nil, err
 	}
 	delete(meta, "resourceVersion")
-	obj, err := c.Kinds.Empty(d.Kind)
+	obj, err := c.Kinds.Named(d.Kind, d.Key)
 	if err != nil {
 		return nil, err
 	}
-	obj.SetNamespace(d.Key.Namespace)
-	obj.SetName(d.Key.Name)
 	// Patch and not Apply: the client decodes the reply into the type that the cache holds, so that reads wait for this write.
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(c.Name), client.ForceOwnership)
 }
