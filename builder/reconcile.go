@@ -37,8 +37,8 @@ import (
 // conflictDelay is the delay of a retry after a conflict, in which the cache observes the other write.
 const conflictDelay = 50 * time.Millisecond
 
-// maxConflicts is the number of conflicts in a row after which a further one has the backoff of other errors. By then a cache has caught
-// up.
+// maxConflicts is the number of conflicts in a row after which a further one is reported, and has the backoff of other errors. By then a
+// cache has caught up.
 const maxConflicts = 20
 
 // shortestRequeue is the shortest delay that a plan can request. A number without a unit, 30 for 30 seconds, would otherwise run the
