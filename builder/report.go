@@ -197,7 +197,8 @@ func (r Result) setConditions(conditions *[]metav1.Condition, generation int64, 
 		phases.SetRolledOut(conditions, r.completedRevision(), generation, now)
 		return
 	}
-	r.setPaused(conditions, generation, now)
+	status.SetIf(conditions, r.paused,
+		status.Condition(events.ConditionPaused, true, events.ReasonPausedByAnnotation, pausedMessage, generation, now))
 	former.SetUndone(conditions, r.undone, generation, now)
 	if r.paused {
 		return
@@ -516,11 +517,7 @@ func (r Result) contestMessage() string { return text.List("", r.contested(), Ch
 
 // setContested sets or removes the condition Contested.
 func (r Result) setContested(conditions *[]metav1.Condition, generation int64, now time.Time) {
-	if len(r.contested()) == 0 {
-		meta.RemoveStatusCondition(conditions, events.ConditionContested)
-		return
-	}
-	meta.SetStatusCondition(conditions,
+	status.SetIf(conditions, len(r.contested()) > 0,
 		status.Condition(events.ConditionContested, true, events.ReasonContested, r.contestMessage(), generation, now))
 }
 

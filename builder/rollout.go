@@ -17,6 +17,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -386,6 +387,6 @@ func (p *pass) completedRevision() *string {
 	if !ok {
 		return nil
 	}
-	name := phases.RolledOutIn(*owner.Conditions())
+	name := status.NameIn(*owner.Conditions(), events.ConditionRolledOut)
 	return &name
 }

@@ -115,7 +115,7 @@ func TestFeaturesAreEntered(t *testing.T) {
 	features := walkFeature.FindAllStringSubmatch(sectionOf(t, "docs/concepts.md", "One pass in the code"), -1)
 	require.Greater(t, len(features), 5)
 	functions := functionsIn(t, "builder")
-	for _, room := range []string{"apply", "former", "marks", "phases", "prune", "sources"} {
+	for _, room := range []string{"apply", "former", "marks", "phases", "prune", "sources", "status"} {
 		for name, all := range functionsIn(t, "builder/internal/"+room) {
 			functions[name] = append(functions[name], all...)
 		}

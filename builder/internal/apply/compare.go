@@ -128,7 +128,7 @@ func (c *Cluster) isUpToDate(d *Desired, observed client.Object) (bool, error) {
 			return left, err
 		}
 	}
-	if c.remembers(observed, d) {
+	if d.Hashed && c.Memory.UpToDate.Has(observed.GetUID(), memory.Version{ResourceVersion: observed.GetResourceVersion(), Hash: d.Hash}) {
 		return true, nil
 	}
 	if err := d.Stamp(c); err != nil {
@@ -218,11 +218,6 @@ func (c *Cluster) remember(child client.Object, d *Desired) {
 	if d.Hashed && !c.DryRun {
 		c.Memory.UpToDate.Add(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.Hash})
 	}
-}
-
-// remembers reports whether this version of a child is recorded as up to date with this object.
-func (c *Cluster) remembers(child client.Object, d *Desired) bool {
-	return d.Hashed && c.Memory.UpToDate.Has(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.Hash})
 }
 
 // rememberImmutable records that an object has a changed immutable field and stays as it is, so that the builder makes no further

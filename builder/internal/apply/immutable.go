@@ -68,12 +68,6 @@ type trial struct {
 	err    error
 }
 
-// isBarred reports whether a trial says nothing about the object until something else changes: a quota is exceeded, a permission is
-// missing, a policy or webhook denies the request.
-func (t trial) isBarred() bool {
-	return isLasting(t.err) && !apistatus.IsRefused(t.err)
-}
-
 // try creates the desired object under another name, in a dry run.
 func (w *Write) try(ctx context.Context, c *Cluster) trial {
 	obj := w.Desired.object.DeepCopyObject().(client.Object)

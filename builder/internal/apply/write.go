@@ -297,7 +297,11 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	}
 	meta := d.fields["metadata"].(map[string]any)
 	meta["uid"] = string(w.Observed.GetUID())
-	if w.adopts || w.isService() && !c.DryRun {
+	// The API server begins an update with the object of its cache, which may not show the last write yet, and begins again when the storage
+	// refuses the old version. For a Service it has allocated the node ports by then, and doesn't release them: they count as taken for
+	// minutes, and the update fails. An apply that names the version is told to begin again before it allocates. A dry run allocates nothing.
+	isService := d.Kind.GVK == corev1.SchemeGroupVersion.WithKind("Service")
+	if w.adopts || isService && !c.DryRun {
 		meta["resourceVersion"] = w.Observed.GetResourceVersion() // the apply of another version fails with a conflict
 	}
 	body, err := json.Marshal(d.fields)
@@ -311,14 +315,6 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	}
 	// Patch and not Apply: the client decodes the reply into the type that the cache holds, so that reads wait for this write.
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(c.Name), client.ForceOwnership)
-}
-
-// isService reports whether the object is a Service. The API server begins an update with the object of its cache, which may not show
-// the last write yet, and begins again when the storage refuses the old version. For a Service it has allocated the node ports by then,
-// and doesn't release them: they count as taken for minutes, and the update fails. An apply that names the version is told to begin again
-// before it allocates. A dry run allocates nothing.
-func (w *Write) isService() bool {
-	return w.Desired.Kind.GVK == corev1.SchemeGroupVersion.WithKind("Service")
 }
 
 // noteWritten notes whether the engine has written the object. In an object without a controller, the program's default field manager may
