@@ -127,8 +127,8 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 		Marks: marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
 	}
 	p.cluster = apply.Cluster{
-		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now,
-		Parallelism: e.parallelism, DryRun: e.dry, Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey, Children: &p.observed,
+		Children: &p.observed, OwnerKind: k.GVK, DryRun: e.dry,
+		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Now: e.now, Parallelism: e.parallelism,
 	}
 	p.pruner.Cluster = &p.cluster
 	return p, nil

@@ -85,9 +85,9 @@ func (c *Cluster) ownershipOf(d *Desired, observed client.Object) ownership {
 	isOwners := false
 	switch {
 	case d.Child.Retained() && metav1.GetControllerOfNoCopy(observed) == nil:
-		isOwners = c.Children.Marks.IsRetained(observed, d.Child.FormerManagers())
+		isOwners = c.Marks.IsRetained(observed, d.Child.FormerManagers())
 	case d.Child.CrossNamespace:
-		isOwners = c.Children.Marks.IsCrossNamespace(observed, d.Child.FormerManagers())
+		isOwners = c.Marks.IsCrossNamespace(observed, d.Child.FormerManagers())
 	case inventory.IsOfPredecessor(observed, c.Owner, c.OwnerKind):
 		return terminating
 	default:
@@ -107,7 +107,7 @@ func (c *Cluster) ownershipOf(d *Desired, observed client.Object) ownership {
 func (c *Cluster) refuse(d *Desired, observed client.Object) error {
 	canHaveMarks := (d.Child.Retained() || d.Child.CrossNamespace) && metav1.GetControllerOfNoCopy(observed) == nil
 	if canHaveMarks && !d.Child.CreateOnly { // with CreateOnly, no manager can be a former one
-		if manager := c.Children.Marks.MarkedBefore(observed, d.Child.Retained()); manager != "" {
+		if manager := c.Marks.MarkedBefore(observed, d.Child.Retained()); manager != "" {
 			return failure.MarkedBefore("apply", d.Key, observed, manager, c.Name, "")
 		}
 	}

@@ -43,7 +43,7 @@ func TestWhoseIsCrossNamespace(t *testing.T) {
 	cluster := newCluster(t)
 	marked := func(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
 		c := config("c")
-		cluster.Children.Marks.SetCrossNamespace(c)
+		cluster.Marks.SetCrossNamespace(c)
 		c.ManagedFields = entries(entry(cluster.Name, metav1.ManagedFieldsOperationApply, allMarks))
 		change(c)
 		return c

@@ -15,7 +15,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/builder/internal/sources"
@@ -23,8 +22,9 @@ import (
 	"github.com/armature-dev/armature/store"
 )
 
-// Cluster is the part of a pass over one owner that this package uses: the engine's clients and memory, and the owner.
+// Cluster is the part of a pass over one owner that this package uses: the owner and its observed children, and the engine's clients.
 type Cluster struct {
+	*sources.Children
 	// Client writes, and reads from the cache. In a dry run its writes are dry runs.
 	Client client.Client
 	// Live reads past the cache if ReadsLive is true, otherwise as Client.
@@ -32,23 +32,14 @@ type Cluster struct {
 	ReadsLive bool
 	// Name is the field manager.
 	Name string
-	// Kinds knows the kinds of the objects.
-	Kinds *kinds.Registry
-	// Memory is the engine's memory between passes.
-	Memory *memory.Memory
 	// Now returns the current time.
 	Now func() time.Time
 	// Parallelism limits the concurrent requests.
 	Parallelism int
 	// DryRun is true if all writes are dry runs. The steps then remember nothing.
 	DryRun bool
-
-	// Owner is the owner of the children, OwnerKind its kind and OwnerKey its key.
-	Owner     client.Object
+	// OwnerKind is the kind of the owner.
 	OwnerKind schema.GroupVersionKind
-	OwnerKey  store.Key
-	// Children are its observed children.
-	Children *sources.Children
 
 	// DesiredKeys are the keys of the pass's desired children. Desire adds to it.
 	DesiredKeys store.Store
@@ -248,9 +239,9 @@ func (d *Desired) withOwner(c *Cluster) (client.Object, error) {
 	}
 	switch {
 	case d.Child.CrossNamespace:
-		c.Children.Marks.SetCrossNamespace(obj)
+		c.Marks.SetCrossNamespace(obj)
 	case d.Child.Retained():
-		c.Children.Marks.SetRetained(obj)
+		c.Marks.SetRetained(obj)
 	default:
 		refs = append(refs, inventory.ControllerReference(c.Owner, c.OwnerKind))
 	}

@@ -38,15 +38,17 @@ func config(name string) *corev1.ConfigMap {
 // newCluster returns what a pass over the owner has of an engine on a fake client.
 func newCluster(t *testing.T) *Cluster {
 	fakeClient := fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).Build()
-	c := &Cluster{
-		Client: fakeClient, Live: fakeClient, Name: wellknown.FieldOwner, Kinds: kinds.New(fakeClient, time.Now), Memory: memory.New(),
-		Now: time.Now, Parallelism: 1, Owner: owner(), OwnerKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+	kind := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	children := &sources.Children{
+		Reader: sources.Reader{From: fakeClient, Kinds: kinds.New(fakeClient, time.Now)}, Memory: memory.New(),
+		Owner: owner(), OwnerKey: store.KeyOf(kind, "default", "owner"),
 	}
-	c.OwnerKey = store.KeyOf(c.OwnerKind, "default", "owner")
-	c.Children = &sources.Children{
-		Marks: marks.Owner{UID: c.Owner.GetUID(), Key: c.OwnerKey, Manager: c.Name, Proved: c.Memory.Marked},
+	children.Marks = marks.Owner{
+		UID: children.Owner.GetUID(), Key: children.OwnerKey, Manager: wellknown.FieldOwner, Proved: children.Memory.Marked,
 	}
-	return c
+	return &Cluster{
+		Children: children, OwnerKind: kind, Client: fakeClient, Live: fakeClient, Name: wellknown.FieldOwner, Now: time.Now, Parallelism: 1,
+	}
 }
 
 // stamped returns a child as it is sent.

@@ -143,7 +143,7 @@ func (c *Cluster) ownerMayBeGone(writes []*Write) bool {
 	if !known {
 		return c.hasWrittenToOwner()
 	}
-	return slices.ContainsFunc(writes, c.isKnown) || c.Children.Present() < had
+	return slices.ContainsFunc(writes, c.isKnown) || c.Present() < had
 }
 
 func isCreation(w *Write) bool { return w.Action == Create }
