@@ -216,7 +216,9 @@ func (f *forecast) writeAll(ctx context.Context, writes []*apply.Write) error {
 	if !batch.ReachesAll(err) {
 		err = errors.Join(err, f.cluster.WriteAll(ctx, creates))
 	}
-	f.unknown = f.unknown || slices.ContainsFunc(writes, func(w *apply.Write) bool { return isChange(w) && w.Operation == "" && !w.KeptImmutable })
+	f.unknown = f.unknown || slices.ContainsFunc(writes, func(w *apply.Write) bool {
+		return isChange(w) && w.Operation == "" && !w.KeptImmutable
+	})
 	return err
 }
 
