@@ -173,7 +173,8 @@ func (d *Document) walk(node *yaml.Node, path []string, repeated func(name *yaml
 var lineInError = regexp.MustCompile(`^line (\d+): `)
 
 // lineBefore matches the errors that go-yaml reports one line above their place: those of its parser; its scanner counts right.
-var lineBefore = regexp.MustCompile(`^did not find expected (<document start>|node content|key$|'-' indicator|',' or )|^found undefined tag handle`)
+var lineBefore = regexp.MustCompile(
+	`^(did not find expected (<document start>|node content|key$|'-' indicator|',' or )|found undefined tag handle)`)
 
 // unreadable gives a parser's error its place.
 func unreadable(file string, c chunk, err error) *Error {
