@@ -36,7 +36,14 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	mgr, err := o.manager(scheme, *namespaces, settings)
+	watched, err := split(*namespaces)
+	if err != nil {
+		return err
+	}
+	if watched, err = o.permitted(ctx, scheme, watched); err != nil {
+		return err
+	}
+	mgr, err := o.manager(scheme, watched, settings)
 	if err != nil {
 		return err
 	}
@@ -62,17 +69,28 @@ func namespacesFlag(flags *flag.FlagSet) *string {
 	return flags.String("watch-namespaces", "", "`namespaces` of the owners and of their children, separated by commas (default: all)")
 }
 
-// manager returns a manager for the cluster of the kubeconfig.
-func (o Options) manager(scheme *runtime.Scheme, namespaces string, settings ctrl.Options) (manager.Manager, error) {
-	settings.Scheme, settings.Cache = scheme, o.Cache
-	if namespaces != "" {
-		settings.Cache.DefaultNamespaces = map[string]cache.Config{}
-		for namespace := range strings.SplitSeq(namespaces, ",") {
-			if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 { // an empty name would mean all namespaces
-				return nil, fmt.Errorf("-watch-namespaces: %q can't be a namespace's name: %s", namespace, problems[0])
-			}
-			settings.Cache.DefaultNamespaces[namespace] = cache.Config{}
+// split returns the namespaces of the flag.
+func split(namespaces string) ([]string, error) {
+	if namespaces == "" {
+		return nil, nil
+	}
+	names := strings.Split(namespaces, ",")
+	for _, name := range names {
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 { // an empty name would mean all namespaces
+			return nil, fmt.Errorf("-watch-namespaces: %q can't be a namespace's name: %s", name, problems[0])
 		}
+	}
+	return names, nil
+}
+
+// manager returns a manager for the cluster of the kubeconfig and some namespaces, or all.
+func (o Options) manager(scheme *runtime.Scheme, namespaces []string, settings ctrl.Options) (manager.Manager, error) {
+	settings.Scheme, settings.Cache = scheme, o.Cache
+	if len(namespaces) > 0 {
+		settings.Cache.DefaultNamespaces = map[string]cache.Config{}
+	}
+	for _, name := range namespaces {
+		settings.Cache.DefaultNamespaces[name] = cache.Config{}
 	}
 	cfg, err := ctrl.GetConfig()
 	if err != nil {

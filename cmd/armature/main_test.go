@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
@@ -17,6 +18,14 @@ func TestUnknownCommandsAreErrors(t *testing.T) {
 	for _, args := range []string{"rollout --help", "help rollout", "help rollout abort", "completion bash", "rbac --help"} {
 		assert.Equal(t, 0, execute(strings.Fields("armature "+args)), args)
 	}
+}
+
+// A command that is called with too few arguments says how it is called.
+func TestWrongArgumentsShowTheUsage(t *testing.T) {
+	root := newCommand()
+	showUsage(root)
+	root.SetArgs([]string{"tree"})
+	require.EqualError(t, root.Execute(), "accepts between 1 and 2 arg(s), received 0\n\nUsage: armature tree (KIND/NAME | KIND NAME) [flags]")
 }
 
 // No command prints what objects say without having it cleaned.
