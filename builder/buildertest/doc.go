@@ -62,22 +62,20 @@
 //
 //	buildertest.Explore(t, scenario, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1})
 //
-// A state is the server's objects without resource versions and the messages of refused pods, with ages instead of times, the queues, the
-// timers, what a stale cache could show, and how many faults have happened. UIDs don't depend on the order of creations there. What is
-// checked is in [Explore]; the errors are [ErrNoRest], [ErrOtherEnd], [ErrStuck], [ErrCreatedTwice], [ErrNotOwned], [ErrBackwards],
-// [ErrPanic] and those of [Scenario.Invariants]. A [Counterexample] is a numbered list of what happened and what passes wrote, made as
-// short as leaving out steps makes it, and [Replay] runs it again:
+// A state is the server's objects without resource versions and the messages of refused pods, with ages instead of times, the names of
+// deleted namespaces, the queues, the timers, what a stale cache could show, and how many faults have happened. UIDs don't depend on the
+// order of creations there. What is checked is in [Explore]; the errors are [ErrNoRest], [ErrOtherEnd], [ErrStuck], [ErrCreatedTwice],
+// [ErrNotOwned], [ErrBackwards], [ErrPanic] and those of [Scenario.Invariants]. A [Counterexample] is a numbered list of what happened and
+// what passes wrote, made as short as leaving out steps makes it, and [Replay] runs it again:
 //
-//  1. pass of default/demo
-//     - create Job.batch default/demo-a
-//     - patch JobFlow.api.practice.com/status default/demo
-//  2. step job-controller: reconcile Job default/demo-a
-//  3. step scheduler: bind Pod default/demo-a-1
-//  4. step kubelet: update the status of Pod default/demo-a-1
-//  5. a user makes edit 1
-//  6. pass of default/demo
-//     ...
-//     then: pods demo-a-1 and demo-a-2 of node a run at the same time
+//	explore_test.go:12:   1. pass of default/demo
+//	         - create Job.batch default/demo-a
+//	         - patch JobFlow.api.practice.com/status default/demo
+//	      2. step Job default/demo-a
+//	      3. a user makes edit 1
+//	      4. pass of default/demo
+//	         - create Job.batch default/demo-a
+//	    then: pods demo-a-1 and demo-a-2 of node a run at the same time
 //
 // Events arrive at once, and wake the requests that a manager would enqueue; a pass that waits, or that reads an older state, stands for
 // an event that is late. A cache never shows an older state than in an earlier pass of its process. A crash with the reply to the last
