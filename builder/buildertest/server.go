@@ -32,6 +32,7 @@ type Server struct {
 	mu       sync.Mutex
 	version  uint64
 	tables   map[schema.GroupVersionKind]map[types.NamespacedName]*history
+	names    map[schema.GroupVersionKind][]types.NamespacedName // of the tables, in order, when they were listed last
 	log      []change
 	numbers  int // of generated names, UIDs and addresses
 	indexes  indexes
@@ -55,6 +56,7 @@ func NewServer(scheme *runtime.Scheme, options ...Option) *Server {
 		clock:    NewClock(),
 		ledger:   &Ledger{},
 		tables:   map[schema.GroupVersionKind]map[types.NamespacedName]*history{},
+		names:    map[schema.GroupVersionKind][]types.NamespacedName{},
 		indexes:  indexes{},
 		watchers: map[*watcher]struct{}{},
 		version:  firstVersion,
