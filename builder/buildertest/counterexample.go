@@ -36,8 +36,9 @@ const walkHeader = "in a random walk, within "
 const didHeader = "- "
 
 // Error returns the story: a numbered line for each step, lines with a dash for what a pass wrote and its error, and the property in a last
-// line that begins with "then:". Steps that repeat and do the same are one line. The text of a random walk begins with its bounds. Then come kinds that operators read, and namespaces in which pods compete for
-// a quota, if only other runs showed that: the orders that are left out depend on it.
+// line that begins with "then:". Steps that repeat and do the same are one line. The text of a random walk begins with its bounds. Then
+// come kinds that operators read, and namespaces in which pods compete for a quota, if only other runs showed that: the orders that are
+// left out depend on it.
 func (c *Counterexample) Error() string {
 	var b strings.Builder
 	if c.isWalk {
