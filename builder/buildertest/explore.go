@@ -254,7 +254,9 @@ func (e *exploration) learn() error {
 	case err != nil:
 		return err
 	case failure != nil:
-		return e.counterexample(failure)
+		found := e.counterexample(failure)
+		found.Story, _ = e.story(found.Steps) // none if the steps can't happen again with all that it has learned
+		return found
 	case e.end == nil:
 		const shown = 10
 		last := trace[max(0, len(trace)-shown):]

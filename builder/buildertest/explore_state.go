@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,6 +25,29 @@ type exploredState struct {
 	crashes, stale, early, lost int // that happened so far
 
 	made map[string]int // creations by operators of an object, without those that others made necessary
+
+	did done // by an operator, in the step that led here
+}
+
+// done is what a pass did, for people.
+type done struct {
+	writes []Call // without dry runs
+	err    error
+}
+
+// lines returns the writes and the error, a line each.
+func (d done) lines() []string {
+	var lines []string
+	for _, w := range d.writes {
+		lines = append(lines, w.String())
+	}
+	if d.err != nil {
+		lines = append(lines, fmt.Sprintf("error: %v", d.err))
+	}
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(line, "\n", " ")
+	}
+	return lines
 }
 
 // queueState is the queue of a process, and what the process remembers.
@@ -48,9 +72,10 @@ type pastPass struct {
 	faults  []Fault
 }
 
-// clone returns a copy to change.
+// clone returns a copy to change, to which nothing has led yet.
 func (s *exploredState) clone() *exploredState {
 	c := *s
+	c.did = done{}
 	c.made = maps.Clone(s.made)
 	c.queues = slices.Clone(s.queues)
 	for i, q := range c.queues {

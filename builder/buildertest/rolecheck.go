@@ -23,8 +23,9 @@ import (
 // no scenario makes use of a permission. So the scenarios must reach everything that the operator ever does; see [Scenario].Then. Before
 // the first of these edits and after the last, someone changes the children, and the operator repairs them. A read of the cache uses list
 // and watch, and an apply that creates an object uses create beside patch. A Role permits nothing in other namespaces than its own, if the
-// file names that; it permits a cache to list a kind, because a manager may limit its cache to namespaces. [Scenario].Uses declares what no
-// scenario can reach. Not checked are permissions that no test can cause: see [rbac.Usage.Unused].
+// file names that; it permits a cache to list a kind, because a manager may limit its cache to namespaces. A rule with resourceNames
+// permits requests that name one of these objects: not create, and no cache. It counts as used if one of its names is. [Scenario].Uses
+// declares what no scenario can reach. Not checked are permissions that no test can cause: see [rbac.Usage.Unused].
 //
 //	buildertest.CheckRole(t, "../config/role.yaml", installed(t), upgraded(t))
 func CheckRole(t testing.TB, path string, scenarios ...Scenario) {
@@ -141,16 +142,30 @@ func (r *role) use(call *request, needed []rbac.Permission) (refused string, ok 
 		if rbac.Allows(r.rules(call), p) {
 			continue
 		}
-		refused = p.String()
-		if rbac.Allows(r.rules(nil), p) { // elsewhere
-			refused += fmt.Sprintf(" in namespace %q", call.Namespace)
-		}
+		refused = r.words(call, p)
 		if !slices.Contains(r.refused, refused) {
 			r.refused = append(r.refused, refused)
 		}
 		return refused, true
 	}
 	return "", false
+}
+
+// words returns a permission that a call lacks, with what distinguishes it from those that the role has: the namespace or the name.
+func (r *role) words(call *request, p rbac.Permission) string {
+	bare := p
+	bare.Name = ""
+	if rbac.Allows(r.rules(nil), p) {
+		return fmt.Sprintf("%s in namespace %q", bare, call.Namespace)
+	}
+	rules := r.rules(call)
+	for _, granted := range rbac.Permissions(rules) {
+		other := p
+		if other.Name = granted.Name; p.Name != "" && other.Name != "" && rbac.Allows(rules, other) {
+			return p.String()
+		}
+	}
+	return bare.String()
 }
 
 // permissions returns what a call needs. A cache lists and watches what is read of it.
@@ -160,7 +175,12 @@ func permissions(call *request, missing bool) []rbac.Permission {
 		resource += "/" + call.Subresource
 	}
 	p := func(verb Verb) rbac.Permission {
-		return rbac.Permission{Verb: string(verb), Group: call.Kind.Group, Resource: resource}
+		return rbac.Permission{Verb: string(verb), Group: call.Kind.Group, Resource: resource, Name: call.Name}
+	}
+	all := func(verb Verb) rbac.Permission { // the request's URL names no object
+		permission := p(verb)
+		permission.Name = ""
+		return permission
 	}
 	switch {
 	case call.Verb == VerbApply && call.Subresource == "" && missing:
@@ -168,7 +188,9 @@ func permissions(call *request, missing bool) []rbac.Permission {
 	case call.Verb == VerbApply:
 		return []rbac.Permission{p(VerbPatch)}
 	case call.isCached():
-		return []rbac.Permission{p(VerbList), p(VerbWatch)}
+		return []rbac.Permission{all(VerbList), all(VerbWatch)}
+	case call.Verb == VerbCreate && call.Subresource == "":
+		return []rbac.Permission{all(VerbCreate)}
 	default:
 		return []rbac.Permission{p(call.Verb)}
 	}

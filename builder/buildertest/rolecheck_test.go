@@ -57,6 +57,12 @@ func clusterRole(rules ...rbacv1.PolicyRule) []rbacv1.ClusterRole {
 	return []rbacv1.ClusterRole{{Rules: rules}}
 }
 
+// named limits a rule to objects of some names.
+func named(rule rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
+	rule.ResourceNames = names
+	return rule
+}
+
 func core(resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{resource}, Verbs: verbs}
 }
@@ -82,10 +88,13 @@ func TestCheckRoleOfAnApply(t *testing.T) {
 		roles []rbacv1.ClusterRole
 		err   string
 	}{
-		"create and patch":         {clusterRole(both), ""},
-		"only patch":               {clusterRole(patch), "the role doesn't permit: create configmaps"},
-		"a Role of the namespace":  {in("other", both), ""},
-		"a Role of another one":    {in("default", both), `the role doesn't permit: patch configmaps in namespace "other"`},
+		"create and patch":             {clusterRole(both), ""},
+		"only patch":                   {clusterRole(patch), "the role doesn't permit: create configmaps"},
+		"a Role of the namespace":      {in("other", both), ""},
+		"a Role of another one":        {in("default", both), `the role doesn't permit: patch configmaps in namespace "other"`},
+		"patch and create of the name": {clusterRole(named(both, "other", "x")), ""},
+		"patch of another name": {clusterRole(named(patch, "other"), core("configmaps", "create")),
+			"the role doesn't permit: patch configmaps named x"},
 		"create in another Role's": {append(in("other", patch), in("default", both)...), `create configmaps in namespace "other"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,6 +138,13 @@ func TestCheckRole(t *testing.T) {
 		"no get": {
 			[]rbacv1.PolicyRule{owner, accounts, maps, core("secrets", "create", "patch"), events},
 			"the role doesn't permit: get secrets",
+		},
+		"resourceNames of what is read by name": {[]rbacv1.PolicyRule{
+			owner, accounts, maps, named(core("secrets", "get", "patch"), "a"), core("secrets", "create"), events,
+		}, ""},
+		"resourceNames don't permit create": {
+			[]rbacv1.PolicyRule{owner, named(accounts, "a"), maps, secrets, events},
+			"the role doesn't permit: list serviceaccounts",
 		},
 		"unused delete": {
 			[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events, core("configmaps", "delete")},

@@ -77,6 +77,8 @@ type Scenario struct {
 	// of [Explore] are stories. Default: empty.
 	Setup     string
 	ThenLines []string
+	// RunStory runs a story and returns it with the output of its lines. Package story sets it. Default: nil, stories have no output.
+	RunStory func(ctx context.Context, story string) (string, error)
 	// Others are further operators, each with its own process and queue. Only [Explore] runs them. Default: none.
 	Others []Process
 	// Invariants are checked by [Explore] in each state, also in those in which the operator has crashed. Default: none.

@@ -26,12 +26,14 @@ type Server struct {
 	clock      *Clock
 	ledger     *Ledger
 	manual     bool // garbage is collected on demand only
+	validates  bool // custom objects, by their schemas
 	comparable bool // states are compared, so UIDs don't depend on the order of creations
 	seeds      []client.Object
 
 	mu       sync.Mutex
 	version  uint64
 	tables   map[schema.GroupVersionKind]map[types.NamespacedName]*history
+	names    map[schema.GroupVersionKind][]types.NamespacedName // of the tables, in order, when they were listed last
 	log      []change
 	numbers  int // of generated names, UIDs and addresses
 	indexes  indexes
@@ -55,6 +57,7 @@ func NewServer(scheme *runtime.Scheme, options ...Option) *Server {
 		clock:    NewClock(),
 		ledger:   &Ledger{},
 		tables:   map[schema.GroupVersionKind]map[types.NamespacedName]*history{},
+		names:    map[schema.GroupVersionKind][]types.NamespacedName{},
 		indexes:  indexes{},
 		watchers: map[*watcher]struct{}{},
 		version:  firstVersion,
@@ -87,7 +90,7 @@ func WithClusterScoped(objs ...client.Object) Option {
 
 // WithCRDs reads CustomResourceDefinitions from YAML files, and from directories of them, once for all servers with the option.
 // They define the scope of a kind, its status subresource, its defaults, its fields, and how server-side apply merges its lists. The server
-// doesn't validate objects by them.
+// doesn't validate objects by them, unless it has the option [WithSchemaValidation].
 func WithCRDs(paths ...string) Option {
 	read := sync.OnceValues(func() ([]*crd.Kind, error) { return crd.Read(paths...) })
 	return func(s *Server) error {
@@ -104,6 +107,13 @@ func WithCRDs(paths ...string) Option {
 		}
 		return nil
 	}
+}
+
+// WithSchemaValidation refuses custom objects that the schemas of [WithCRDs] don't admit, also those of [Server.Add], with the API server's
+// errors. It checks neither CEL rules nor duplicates in lists of the types set and map. An update may keep what is wrong in the present
+// object. Default: the server accepts them.
+func WithSchemaValidation() Option {
+	return func(s *Server) error { s.validates = true; return nil }
 }
 
 // WithManualGarbageCollection keeps orphaned objects until a call of [Server.CollectGarbage], because a real server keeps them for a

@@ -81,10 +81,13 @@ func start(s *State, p *corev1.Pod) {
 	p.Status.Phase, p.Status.StartTime = corev1.PodRunning, &now
 	p.Status.InitContainerStatuses, p.Status.ContainerStatuses = nil, nil
 	for _, c := range p.Spec.InitContainers {
-		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, corev1.ContainerStatus{
-			Name: c.Name, Image: c.Image, Ready: true,
-			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}},
-		})
+		status := corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: true}
+		if ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways { // a sidecar, which endPod ends
+			status.Started, status.State.Running = new(true), &corev1.ContainerStateRunning{StartedAt: now}
+		} else {
+			status.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}
+		}
+		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, status)
 	}
 	for _, c := range p.Spec.Containers {
 		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image})
@@ -288,8 +291,13 @@ func crashLoopUntil(pod *corev1.Pod) time.Time {
 	return until
 }
 
-// endPod gives a pod its final phase.
+// endPod gives a pod its final phase, and ends its sidecars, whose exit codes don't count.
 func endPod(s *State, p *corev1.Pod) {
+	for i := range p.Status.InitContainerStatuses {
+		if c := &p.Status.InitContainerStatuses[i]; c.State.Running != nil {
+			terminate(s, c, exitTerminated, "")
+		}
+	}
 	p.Status.Phase = corev1.PodSucceeded
 	reason := "PodCompleted"
 	for _, c := range p.Status.ContainerStatuses {

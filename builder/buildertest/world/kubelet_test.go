@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-dev/armature/builder/buildertest/world"
 )
@@ -23,4 +25,34 @@ func TestAPodEndsAtItsDeadline(t *testing.T) {
 	require.Equal(t, corev1.PodFailed, status.Phase)
 	assert.Equal(t, "DeadlineExceeded", status.Reason)
 	assert.EqualValues(t, 143, status.ContainerStatuses[0].State.Terminated.ExitCode)
+}
+
+// A sidecar runs beside the containers, also while they restart, and ends after them. A Job of it completes.
+func TestASidecarEndsAfterTheContainers(t *testing.T) {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"}, Spec: batchv1.JobSpec{Template: templateOf("v1")}}
+	pod := &job.Spec.Template.Spec
+	pod.RestartPolicy = corev1.RestartPolicyOnFailure
+	pod.InitContainers = []corev1.Container{
+		{Name: "setup", Image: "v1"}, {Name: "proxy", Image: "v1", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)},
+	}
+	w := newWorld(t, world.Options{}, node("n1"), job)
+	require.NoError(t, w.Script("demo-*", world.Script{Ends: true, Run: time.Minute}))
+	require.NoError(t, w.Script("demo-*", world.Script{Ends: true, Run: time.Minute, ExitCode: 1, Restarts: 1}))
+	began := w.Now()
+	require.NoError(t, w.Wait(t.Context(), 90*time.Second))
+	status := got(t, w, &corev1.Pod{}, "demo-1").Status
+	require.EqualValues(t, 1, status.ContainerStatuses[0].RestartCount)
+	assert.NotNil(t, status.InitContainerStatuses[0].State.Terminated)
+	proxy := status.InitContainerStatuses[1]
+	require.NotNil(t, proxy.State.Running)
+	assert.True(t, proxy.Ready)
+	assert.Equal(t, began, proxy.State.Running.StartedAt.UTC())
+
+	require.NoError(t, w.Wait(t.Context(), time.Hour))
+	status = got(t, w, &corev1.Pod{}, "demo-1").Status
+	assert.Equal(t, corev1.PodSucceeded, status.Phase)
+	require.NotNil(t, status.InitContainerStatuses[1].State.Terminated)
+	assert.EqualValues(t, 143, status.InitContainerStatuses[1].State.Terminated.ExitCode)
+	assert.EqualValues(t, 1, got(t, w, job, "demo").Status.Succeeded)
+	assert.NotNil(t, got(t, w, job, "demo").Status.CompletionTime)
 }
