@@ -116,7 +116,7 @@ func validateNew(k kind, obj client.Object) field.ErrorList {
 func (s *Server) validateSchema(obj, old client.Object) field.ErrorList {
 	u, ok := obj.(*unstructured.Unstructured)
 	c := s.crds[obj.GetObjectKind().GroupVersionKind()]
-	if !ok || c == nil || !s.validates {
+	if !ok || c == nil {
 		return nil
 	}
 	var before map[string]any

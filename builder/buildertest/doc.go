@@ -15,9 +15,7 @@
 //   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster: see [Cluster].
 //   - Rare validation, admission webhooks and RBAC (but see [CheckRole]), LimitRanges, scopes of quotas, and quotas of anything but pods.
 //     Inject their answers with [Client.Fail].
-//   - Validation by CRDs, unless it has the option [WithSchemaValidation]. Without it, the server uses nothing of a schema but defaults,
-//     pruning and how lists merge: it accepts a wrong type, a number below a minimum, and a missing required field. With it, it still
-//     accepts what a CEL rule forbids.
+//   - Validation by a CRD's CEL rules, and of duplicates in its lists of the types set and map.
 //   - Namespaces, unless it has had an object of the name: a namespace that was deleted is missing, any other one exists.
 //   - Subresources except status, patches of scale, and the binding of pods: no eviction.
 //   - Conversion between versions of a kind: each version has its own objects.

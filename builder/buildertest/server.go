@@ -26,7 +26,6 @@ type Server struct {
 	clock      *Clock
 	ledger     *Ledger
 	manual     bool // garbage is collected on demand only
-	validates  bool // custom objects, by their schemas
 	comparable bool // states are compared, so UIDs don't depend on the order of creations
 	seeds      []client.Object
 
@@ -90,7 +89,8 @@ func WithClusterScoped(objs ...client.Object) Option {
 
 // WithCRDs reads CustomResourceDefinitions from YAML files, and from directories of them, once for all servers with the option.
 // They define the scope of a kind, its status subresource, its defaults, its fields, and how server-side apply merges its lists. The server
-// doesn't validate objects by them, unless it has the option [WithSchemaValidation].
+// refuses objects that their schemas don't admit, also those of [Server.Add], with the API server's errors. It checks neither CEL rules nor
+// duplicates in lists of the types set and map. An update may keep what is wrong in the present object.
 func WithCRDs(paths ...string) Option {
 	read := sync.OnceValues(func() ([]*crd.Kind, error) { return crd.Read(paths...) })
 	return func(s *Server) error {
@@ -107,13 +107,6 @@ func WithCRDs(paths ...string) Option {
 		}
 		return nil
 	}
-}
-
-// WithSchemaValidation refuses custom objects that the schemas of [WithCRDs] don't admit, also those of [Server.Add], with the API server's
-// errors. It checks neither CEL rules nor duplicates in lists of the types set and map. An update may keep what is wrong in the present
-// object. Default: the server accepts them.
-func WithSchemaValidation() Option {
-	return func(s *Server) error { s.validates = true; return nil }
 }
 
 // WithManualGarbageCollection keeps orphaned objects until a call of [Server.CollectGarbage], because a real server keeps them for a

@@ -40,7 +40,7 @@ func (s *Server) snapshot() *snapshot {
 // fork returns a server in the same state, with a record of its own and without indexes. The caller holds the server's lock.
 func (s *Server) fork() *Server {
 	f := &Server{
-		scheme: s.scheme, kinds: s.kinds, crds: s.crds, types: s.types, manual: s.manual, validates: s.validates, comparable: s.comparable,
+		scheme: s.scheme, kinds: s.kinds, crds: s.crds, types: s.types, manual: s.manual, comparable: s.comparable,
 		clock: NewClock(), ledger: &Ledger{}, indexes: indexes{}, watchers: map[*watcher]struct{}{},
 	}
 	f.restore(s.snapshot())

@@ -11,13 +11,11 @@ import (
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
-func TestWithSchemaValidation(t *testing.T) {
+func TestSchemaValidation(t *testing.T) {
 	crds := buildertest.WithCRDs("../../config/crd")
 	invalid := jobFlow("default")
 	invalid.Spec.ActiveDeadlineSeconds = new(int64)
-	require.NoError(t, buildertest.NewServer(customScheme(t), crds).Client().Create(t.Context(), invalid.DeepCopy()), "the default")
-
-	c := buildertest.NewServer(customScheme(t), crds, buildertest.WithSchemaValidation()).Client()
+	c := buildertest.NewServer(customScheme(t), crds).Client()
 	const message = `spec.activeDeadlineSeconds: Invalid value: 0: spec.activeDeadlineSeconds in body should be greater than or equal to 1`
 	err := c.Create(t.Context(), invalid.DeepCopy())
 	require.True(t, apierrors.IsInvalid(err), "%v", err)
@@ -30,6 +28,6 @@ func TestWithSchemaValidation(t *testing.T) {
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"activeDeadlineSeconds":0}}`))
 	require.ErrorContains(t, c.Patch(t.Context(), flow, patch), message)
 
-	server := buildertest.NewServer(customScheme(t), crds, buildertest.WithSchemaValidation())
+	server := buildertest.NewServer(customScheme(t), crds)
 	require.ErrorContains(t, server.Add(invalid), message)
 }
