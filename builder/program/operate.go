@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,14 +41,17 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 	if err != nil {
 		return err
 	}
-	if watched, err = o.permitted(ctx, scheme, watched); err != nil {
+	leftOut, err := o.leaveOut(ctx, scheme, watched)
+	if err != nil {
 		return err
 	}
+	watched = slices.DeleteFunc(watched, func(name string) bool { return slices.Contains(leftOut.Names, name) })
 	mgr, err := o.manager(scheme, watched, settings)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", running.CacheReady(mgr))); err != nil {
+	err = errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", running.CacheReady(mgr)), mgr.Add(leftOut))
+	if err != nil {
 		return err
 	}
 	featured, ended, err := with.around(mgr, o.Name, settings.LeaderElectionNamespace)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/internal/running"
@@ -18,12 +17,8 @@ func (o options) namespaces() []string {
 }
 
 // leaveOut returns the watched namespaces in which the manager may not list its objects.
-func leaveOut(ctx context.Context, o options, operators []operator, logger logr.Logger) ([]string, error) {
+func leaveOut(ctx context.Context, o options, operators []operator, logger logr.Logger) (*running.LeftOut, error) {
 	cfg, err := restConfig(o)
-	if err != nil {
-		return nil, err
-	}
-	c, err := client.New(cfg, client.Options{Scheme: newScheme()})
 	if err != nil {
 		return nil, err
 	}
@@ -31,5 +26,5 @@ func leaveOut(ctx context.Context, o options, operators []operator, logger logr.
 	for _, op := range operators {
 		owners = append(owners, v1alpha1.GroupVersion.WithKind(op.kinds[0]))
 	}
-	return running.LeftOut(ctx, c, o.watchNamespaces, owners, logger), nil
+	return running.LeaveOut(ctx, cfg, o.watchNamespaces, owners, logger)
 }

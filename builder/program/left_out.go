@@ -2,7 +2,6 @@ package program
 
 import (
 	"context"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,13 +12,9 @@ import (
 	"github.com/armature-dev/armature/internal/running"
 )
 
-// permitted returns the watched namespaces without those in which the program may not list its own kinds.
-func (o Options) permitted(ctx context.Context, scheme *runtime.Scheme, watched []string) ([]string, error) {
+// leaveOut returns the watched namespaces in which the program may not list its own kinds.
+func (o Options) leaveOut(ctx context.Context, scheme *runtime.Scheme, watched []string) (*running.LeftOut, error) {
 	cfg, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, err
-	}
-	c, err := client.New(cfg, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, err
 	}
@@ -27,8 +22,7 @@ func (o Options) permitted(ctx context.Context, scheme *runtime.Scheme, watched 
 	if err != nil {
 		return nil, err
 	}
-	leftOut := running.LeftOut(ctx, c, watched, kinds, ctrl.Log)
-	return slices.DeleteFunc(watched, func(name string) bool { return slices.Contains(leftOut, name) }), nil
+	return running.LeaveOut(ctx, cfg, watched, kinds, ctrl.Log)
 }
 
 // ownKinds returns the kinds of objects that aren't Kubernetes' and are read in the watched namespaces: those of the owners, perhaps among
