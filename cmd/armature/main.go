@@ -84,10 +84,16 @@ func newCommand() *cobra.Command {
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	// Cobra would print a usage line that always fails: a group has a function, which makes it runnable.
+	const isRunnable = `{{if and .Runnable (not (index .Annotations "group"))}}`
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", isRunnable, 1))
 	for _, group := range root.Commands() {
 		if group.Name() == "help" {
 			group.Args = func(_ *cobra.Command, args []string) error {
-				_, _, err := root.Find(args)
+				found, rest, err := root.Find(args)
+				if err == nil && len(rest) > 0 {
+					err = fmt.Errorf("unknown command %q for %q", rest[0], found.CommandPath())
+				}
 				return err
 			}
 		}
@@ -98,7 +104,7 @@ func refuseUnknown(root *cobra.Command) {
 		for _, cmd := range group.Commands() {
 			names = append(names, cmd.Name())
 		}
-		group.Args = cobra.ArbitraryArgs
+		group.Args, group.Annotations = cobra.ArbitraryArgs, map[string]string{"group": "true"}
 		group.RunE = func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%s needs a command: %s", cmd.CommandPath(), strings.Join(names, ", "))
