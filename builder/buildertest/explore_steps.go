@@ -228,6 +228,9 @@ func (e *exploration) wait(s *exploredState) (*exploredState, error) {
 	}
 	for i := range next.queues {
 		q := &next.queues[i]
+		if len(q.quiet) > 0 { // they are done before the time passes, and have read the present state
+			q.seen = reads{}.versions(s.server)
+		}
 		for r, at := range q.timers {
 			if !at.After(until) {
 				delete(q.timers, r)
@@ -237,7 +240,7 @@ func (e *exploration) wait(s *exploredState) (*exploredState, error) {
 		}
 		for r := range q.pending {
 			q.pending[r] = false
-			if q.quiet[r] { // it is done before the time passes
+			if q.quiet[r] {
 				delete(q.pending, r)
 				delete(q.quiet, r)
 			}
