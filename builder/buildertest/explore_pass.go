@@ -267,8 +267,8 @@ func (e *exploration) crash(s *exploredState, process int) {
 
 func (e *exploration) newQueue(process int, version uint64) queueState {
 	q := queueState{
-		pending: map[reconcile.Request]bool{}, timers: map[reconcile.Request]time.Time{}, errs: map[reconcile.Request]error{},
-		wrote: map[schema.GroupVersionKind]uint64{}, quiet: map[reconcile.Request]bool{}, started: version,
+		pending: map[reconcile.Request]bool{}, quiet: map[reconcile.Request]bool{}, timers: map[reconcile.Request]time.Time{},
+		fired: map[reconcile.Request]bool{}, errs: map[reconcile.Request]error{}, wrote: map[schema.GroupVersionKind]uint64{}, started: version,
 	}
 	for _, r := range e.processes[process].Requests {
 		q.pending[r] = false

@@ -60,12 +60,7 @@ func TestRequeueWithoutATime(t *testing.T) {
 	s := waiting(reconcile.Result{Requeue: true}) //nolint:staticcheck // this is what it tests
 	assert.True(t, exists(t, buildertest.Settle(t, s).Client(), late))
 
-	s.Invariants = []buildertest.Invariant{func(ctx context.Context, c client.Reader) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(late), late.DeepCopy()); err != nil {
-			return client.IgnoreNotFound(err)
-		}
-		return assert.AnError
-	}}
+	s.Invariants = []buildertest.Invariant{absent(late)}
 	_, err := buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
 	require.ErrorIs(t, err, assert.AnError, "it exists at the end")
 
@@ -109,6 +104,60 @@ func TestExploreFindsAForgottenRequeueBesideAPoll(t *testing.T) {
 			require.ErrorIs(t, err, buildertest.ErrNoRest)
 			assert.ErrorContains(t, err, "no pass over default/owner is requested")
 			buildertest.Explore(t, beside(waiting(reconcile.Result{RequeueAfter: time.Minute})), buildertest.Bounds{Crashes: 1})
+		})
+	}
+}
+
+// A pass that is requested for later than three others begins all the same.
+func TestALaterRequestBesideAPoll(t *testing.T) {
+	for name, beside := range map[string]func(buildertest.Scenario) buildertest.Scenario{"owner": polling, "operator": besideAPoll} {
+		t.Run(name, func(t *testing.T) {
+			s := beside(waiting(reconcile.Result{RequeueAfter: time.Minute}))
+			late := configMap("late")
+			assert.True(t, exists(t, buildertest.Settle(t, s).Client(), late))
+			s.Invariants = []buildertest.Invariant{absent(late)}
+			_, err := buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+			require.ErrorIs(t, err, assert.AnError, "it exists at the end")
+		})
+	}
+}
+
+// absent is an invariant that an object doesn't hold if it exists.
+func absent(obj client.Object) buildertest.Invariant {
+	return func(ctx context.Context, c client.Reader) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(obj), obj.DeepCopyObject().(client.Object)); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		return assert.AnError
+	}
+}
+
+// An operator that polls observes what the rest of the cluster does later.
+func TestAPollingOperatorObservesAJobOfAnHour(t *testing.T) {
+	for name, result := range map[string]reconcile.Result{
+		"no poll":            {},
+		"rate-limited polls": {Requeue: true},
+		"a poll each minute": {RequeueAfter: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := configMap("after")
+			s := by(func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
+				job := jobOf(owner, "once")
+				err := c.Get(ctx, client.ObjectKeyFromObject(job), job)
+				if apierrors.IsNotFound(err) {
+					return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, job))
+				}
+				if err != nil || job.Status.Succeeded == 0 {
+					return result, err
+				}
+				return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, owned(after.DeepCopy(), owner)))
+			})
+			s.Objects = append(s.Objects, world.Node("n1"))
+			s.Cluster = world.Cluster(world.Options{Pods: func(*corev1.Pod) world.Script { return world.Script{Ends: true, Run: time.Hour} }})
+			assert.True(t, exists(t, buildertest.Settle(t, s).Client(), after))
+			s.Invariants = []buildertest.Invariant{absent(after)}
+			_, err := buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+			require.ErrorIs(t, err, assert.AnError, "it exists at the end")
 		})
 	}
 }
