@@ -104,7 +104,7 @@ func (r Report) String() string {
 // The properties:
 //
 //   - It comes to rest: no circle of states in which the operator writes, and a pass on its own result writes nothing. Without a
-//     RequeueAfter a pass a day later changes nothing either, except times, unless Scenario.ClockStands.
+//     RequeueAfter of its request, a pass a day later changes nothing either, except times, and doesn't fail, unless Scenario.ClockStands.
 //   - All runs end in the same state, by Scenario.Normalize, as the run without faults. No error stays, except those of Tolerate.
 //   - No object is created more often than without faults, unless someone else deleted it.
 //   - No write to a Foreign object, and no deletion of an object that no operator created and no requested one controls. The claims of a

@@ -294,11 +294,14 @@ func (e *exploration) checkQuiet(s *exploredState, process int, r reconcile.Requ
 	return e.checkLater(s, process, r)
 }
 
-// checkLater checks that a pass a day later changes nothing but times, where nothing requests a pass: an operator that waits for a time
-// must request one.
+// checkLater checks that a pass a day later changes nothing but times, and doesn't fail, where nothing requests it: an operator that waits
+// for a time must request a pass.
 func (e *exploration) checkLater(s *exploredState, process int, r reconcile.Request) error {
 	cluster, err := e.aroundOf(s)
-	if err != nil || e.scenario.ClockStands || e.canWait(s) || !cluster.next.IsZero() {
+	q := s.queues[process]
+	_, timed := q.timers[r]
+	_, queued := q.pending[r]
+	if err != nil || e.scenario.ClockStands || timed || queued && !q.quiet[r] || !cluster.next.IsZero() {
 		return err
 	}
 	server := *s.server
@@ -307,8 +310,18 @@ func (e *exploration) checkLater(s *exploredState, process int, r reconcile.Requ
 	later.server = &server
 	later.queues[process] = e.newQueue(process, server.version)
 	done, err := e.run(later, process, r, reads{})
-	if err != nil || len(done.after) == 0 {
+	if err != nil {
 		return err
+	}
+	const unasked = "nothing has changed, no pass over %s is requested, and one a day later"
+	if p, ok := errors.AsType[panicked](done.err); ok {
+		return fmt.Errorf("%w: "+unasked+" panics: %v", ErrPanic, r, p.value)
+	}
+	if len(done.after) == 0 {
+		if done.err != nil && !e.scenario.Tolerate(done.err) {
+			return fmt.Errorf("%w: "+unasked+" fails: %w", ErrStuck, r, done.err)
+		}
+		return nil
 	}
 	was, err := e.endState(s.server)
 	if err != nil {
@@ -318,8 +331,8 @@ func (e *exploration) checkLater(s *exploredState, process int, r reconcile.Requ
 	if err != nil || slices.Equal(was, is) {
 		return err
 	}
-	return fmt.Errorf("%w: nothing has changed, no pass is requested, and one over %s a day later makes a change: %s; "+
-		"a pass that waits for a time returns RequeueAfter", ErrNoRest, r, done.after[0].call)
+	const hint = "a pass that waits for a time returns RequeueAfter"
+	return fmt.Errorf("%w: "+unasked+" makes a change: %s; "+hint, ErrNoRest, r, done.after[0].call)
 }
 
 func keyOfCall(c Call) client.ObjectKey {

@@ -43,6 +43,7 @@ func (e *exploration) arrive(s *exploredState, byOperators []written) (*explored
 	if len(news) > 0 {
 		next.idle = 0
 		for i := range next.queues {
+			clear(next.queues[i].fired)
 			for r, held := range next.queues[i].pending {
 				if held {
 					next.queues[i].pending[r] = false

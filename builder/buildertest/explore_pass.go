@@ -226,10 +226,7 @@ func (e *exploration) afterPass(s *exploredState, process int, request reconcile
 	next.did.writes, next.did.err = done.writes, done.err
 	q := &next.queues[process]
 	q.wrote = done.wrote
-	q.seen = map[schema.GroupVersionKind]uint64{}
-	for gvk := range s.server.tables {
-		q.seen[gvk] = r.versionOf(s.server)(gvk)
-	}
+	q.seen = r.versions(s.server)
 	if e.bounds.KeepMemory {
 		q.passes = append(q.passes, pastPass{s.server, request, r, s.queues[process].wrote, done.faults})
 		q.memory = digest(fmt.Appendf(nil, "%x %s %s %x", q.memory, request, done.lost, e.digests.all(s.server, r.versionOf(s.server))))
@@ -270,8 +267,8 @@ func (e *exploration) crash(s *exploredState, process int) {
 
 func (e *exploration) newQueue(process int, version uint64) queueState {
 	q := queueState{
-		pending: map[reconcile.Request]bool{}, timers: map[reconcile.Request]time.Time{}, errs: map[reconcile.Request]error{},
-		wrote: map[schema.GroupVersionKind]uint64{}, quiet: map[reconcile.Request]bool{}, started: version,
+		pending: map[reconcile.Request]bool{}, quiet: map[reconcile.Request]bool{}, timers: map[reconcile.Request]time.Time{},
+		fired: map[reconcile.Request]bool{}, errs: map[reconcile.Request]error{}, wrote: map[schema.GroupVersionKind]uint64{}, started: version,
 	}
 	for _, r := range e.processes[process].Requests {
 		q.pending[r] = false

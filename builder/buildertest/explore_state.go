@@ -55,6 +55,7 @@ type queueState struct {
 	pending map[reconcile.Request]bool      // true: the last pass failed without a change, so only a change or time begins the next one
 	quiet   map[reconcile.Request]bool      // pending, and counted as taken: see settleQuiet
 	timers  map[reconcile.Request]time.Time // requested passes
+	fired   map[reconcile.Request]bool      // timers, since the last change
 	errs    map[reconcile.Request]error     // of the last pass of a request
 	started uint64                          // the server's version at its start
 	wrote   map[schema.GroupVersionKind]uint64
@@ -80,7 +81,7 @@ func (s *exploredState) clone() *exploredState {
 	c.queues = slices.Clone(s.queues)
 	for i, q := range c.queues {
 		q.pending, q.timers, q.errs, q.wrote = maps.Clone(q.pending), maps.Clone(q.timers), maps.Clone(q.errs), maps.Clone(q.wrote)
-		q.quiet = maps.Clone(q.quiet)
+		q.quiet, q.fired = maps.Clone(q.quiet), maps.Clone(q.fired)
 		q.passes = slices.Clip(q.passes)
 		c.queues[i] = q
 	}
@@ -108,7 +109,7 @@ func (e *exploration) Hash(s *exploredState) search.Hash {
 			if queued = queued && !q.quiet[r]; !queued && !quiet && !timed && q.errs[r] == nil {
 				continue
 			}
-			text = fmt.Appendf(text, "|%d %s %t%t%t%t", i, r, queued, held, quiet, q.errs[r] != nil)
+			text = fmt.Appendf(text, "|%d %s %t%t%t%t%t", i, r, queued, held, quiet, q.errs[r] != nil, q.fired[r])
 			if timed {
 				text = fmt.Appendf(text, " in %s", timer.Sub(s.server.now))
 			}

@@ -51,7 +51,7 @@ func (e *exploration) lines(s *exploredState, name string) ([]string, error) {
 	case strings.HasPrefix(name, editStep):
 		return []string{e.scenario.ThenLines[s.edits]}, nil
 	case name == timeStep || name == earlyStep:
-		next, err := e.wait(s)
+		next, err := e.wait(s, name == earlyStep)
 		if err != nil {
 			return nil, err
 		}

@@ -58,10 +58,10 @@ type Scenario struct {
 	// LagOwnWrites makes the operator's own writes lag as well. Default: false.
 	LagOwnWrites bool
 	// ClockStands stops the server's clock. Default: the clock stands while something changes. When nothing does, it moves to the
-	// earliest RequeueAfter (a second, after an error or with a lag), up to three times without a change in between. So the end state has
-	// what an operator does after an hour, and an operator that requeues every minute ends. The deprecated Requeue stands for a second, a
-	// minute and then 1000 seconds. Set ClockStands for an operator that writes each time that it requested, such as a heartbeat or one Job
-	// an hour: otherwise the run never ends.
+	// earliest RequeueAfter (a second, after an error or with a lag), up to three times without a change in between, and then to a later
+	// RequeueAfter from before, or the cluster's next step. So the end state has what an operator does after an hour, and an operator that
+	// requeues every minute ends. The deprecated Requeue stands for a second, a minute and then 1000 seconds. Set ClockStands for an
+	// operator that writes each time that it requested, such as a heartbeat or one Job an hour: otherwise the run never ends.
 	ClockStands bool
 	// MaxRounds limits a run, and each step of Then. A run that changes something in each round never settles, and fails. Default:
 	// DefaultMaxRounds.
