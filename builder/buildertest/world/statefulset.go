@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/statefulset"
 )
 
 // statefulSetController imitates the StatefulSet controller: pods with fixed names and claims, one after the other or (Parallel) all at
@@ -30,7 +31,7 @@ func (statefulSetController) Changes(s *State) []Change {
 		if set.DeletionTimestamp != nil {
 			continue
 		}
-		isMember := func(pod *corev1.Pod) bool { return ordinalOf(set, pod) >= 0 }
+		isMember := func(pod *corev1.Pod) bool { return statefulset.OrdinalOf(set.Name, pod.Name) >= 0 }
 		if claims := claim(s, set, statefulSetKind, set.Spec.Selector, isMember); len(claims) > 0 {
 			changes = append(changes, claims...)
 		} else {
@@ -38,16 +39,6 @@ func (statefulSetController) Changes(s *State) []Change {
 		}
 	}
 	return changes
-}
-
-// ordinalOf returns the ordinal in the name of a pod; -1 if the name isn't that of a pod of the set.
-func ordinalOf(set *appsv1.StatefulSet, pod *corev1.Pod) int {
-	number, found := strings.CutPrefix(pod.Name, set.Name+"-")
-	ordinal, err := strconv.ParseUint(number, 10, 31)
-	if !found || err != nil {
-		return -1
-	}
-	return int(ordinal)
 }
 
 // statefulSync is a StatefulSet with its pods.
@@ -69,7 +60,7 @@ func newStatefulSync(s *State, set *appsv1.StatefulSet) *statefulSync {
 		y.first = int(set.Spec.Ordinals.Start)
 	}
 	for _, pod := range ownedBy[*corev1.Pod](s, set) {
-		if i := ordinalOf(set, pod); i >= 0 {
+		if i := statefulset.OrdinalOf(set.Name, pod.Name); i >= 0 {
 			y.pods[i] = pod
 		}
 	}
@@ -318,11 +309,8 @@ func (y *statefulSync) writeStatus() []Change {
 // setOf returns a reference to the StatefulSet for which a claim was created; nil if there is none.
 func setOf(s *State, claim *corev1.PersistentVolumeClaim) *metav1.OwnerReference {
 	for _, set := range All[*appsv1.StatefulSet](s) {
-		for _, template := range set.Spec.VolumeClaimTemplates {
-			number, found := strings.CutPrefix(claim.Name, template.Name+"-"+set.Name+"-")
-			if _, err := strconv.Atoi(number); found && err == nil && claim.Namespace == set.Namespace {
-				return metav1.NewControllerRef(set, statefulSetKind)
-			}
+		if statefulset.IsClaim(set, claim) {
+			return metav1.NewControllerRef(set, statefulSetKind)
 		}
 	}
 	return nil
