@@ -129,7 +129,8 @@ func TestObjectsAtTheStartBelongToTheOwnerAtAnyDepth(t *testing.T) {
 	owner, web := configMap("owner"), deployment("web", "i")
 	owner.UID, web.UID = "owner", "web"
 	template := web.Spec.Template
-	set := &appsv1.ReplicaSet{ObjectMeta: configMap("web-1").ObjectMeta, Spec: appsv1.ReplicaSetSpec{Selector: web.Spec.Selector, Template: template}}
+	set := &appsv1.ReplicaSet{ObjectMeta: configMap("web-1").ObjectMeta}
+	set.Spec = appsv1.ReplicaSetSpec{Selector: web.Spec.Selector, Template: template}
 	set.UID = "set"
 	pod := &corev1.Pod{ObjectMeta: configMap("web-1-1").ObjectMeta, Spec: template.Spec}
 	for _, of := range []struct{ obj, owner client.Object }{{set, web}, {pod, set}} {

@@ -144,7 +144,8 @@ func TestCheckRoleOfRolesInNamespaces(t *testing.T) {
 	require.NoError(t, check(listSecrets, role("a", secrets), role("b", secrets)), "a cache of two namespaces")
 	require.ErrorContains(t, check(getSecret, role("default", get), role("kube-system", get)),
 		`no scenario makes use of: get secrets in namespace "kube-system";`)
-	require.ErrorContains(t, check(getSecret, role("default", core("secrets", "get", "delete"))), "no scenario makes use of: delete secrets in")
+	require.ErrorContains(t, check(getSecret, role("default", core("secrets", "get", "delete"))),
+		"no scenario makes use of: delete secrets in")
 	require.NoError(t, check(getStatus, clusterRole(core("services/status", "get"))...))
 	require.ErrorContains(t, check(getStatus, clusterRole(core("services", "list", "watch"))...), "doesn't permit: get services/status")
 }

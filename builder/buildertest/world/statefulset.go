@@ -120,8 +120,8 @@ func (y *statefulSync) growInBatches() (changes []Change, waits bool) {
 	return changes, false
 }
 
-// growOne creates the pod of an ordinal, or deletes it if it has ended. refused reports whether the pod must wait: the API server refuses it,
-// or a claim of it terminates.
+// growOne creates the pod of an ordinal, or deletes it if it has ended. refused reports whether the pod must wait, because the API server
+// refuses it or a claim of it terminates.
 func (y *statefulSync) growOne(ordinal int) (changes []Change, refused bool) {
 	switch pod := y.pods[ordinal]; {
 	case pod == nil:
