@@ -114,8 +114,8 @@ func TestAnObjectOfAnotherKindWithTheNameOfTheOwnerIsForeign(t *testing.T) {
 	require.ErrorIs(t, err, buildertest.ErrNotOwned, "one that a user creates later")
 }
 
-// secondKind is a scenario whose owner comes into being when an object of another kind has its name already. The operator deletes the pod of its
-// Job.
+// secondKind is a scenario whose owner comes into being when an object of another kind has its name already. The operator deletes the pod
+// of its Job.
 func secondKind() buildertest.Scenario {
 	s := by(func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
 		job, pods := jobOf(owner, "j"), &corev1.PodList{}
