@@ -145,6 +145,8 @@ func TestObjectsAtTheStartBelongToTheOwnerAtAnyDepth(t *testing.T) {
 	require.NoError(t, buildertest.CheckCrashes(t.Context(), s))
 	s.Objects[1].SetOwnerReferences(nil)
 	require.ErrorContains(t, buildertest.CheckCrashes(t.Context(), s), "not the operator's was written: delete Pod default/web-1-1")
+	owned(web, set)
+	require.ErrorContains(t, buildertest.CheckCrashes(t.Context(), s), "not the operator's was written", "the references form a circle")
 }
 
 // When its owner is gone, the operator finds its claims by a label.

@@ -19,19 +19,28 @@ import (
 // isOurs reports whether an object is an owner, or one of the others is and controls it, at any depth. The claims that a StatefulSet's
 // controller has created for it have no controller, and outlive it.
 func isOurs(obj client.Object, others iter.Seq[client.Object], isOwner func(client.Object) bool) bool {
-	if isOwner(obj) {
-		return true
-	}
-	ref := metav1.GetControllerOfNoCopy(obj)
-	claim, isClaim := obj.(*corev1.PersistentVolumeClaim)
-	for other := range others {
-		set, isSet := other.(*appsv1.StatefulSet)
-		controls := ref != nil && ref.UID == other.GetUID() || isClaim && isSet && statefulset.IsClaim(set, claim)
-		if controls && isOurs(other, others, isOwner) {
+	asked := map[client.Object]bool{} // references may form a circle
+	var ours func(client.Object) bool
+	ours = func(obj client.Object) bool {
+		if asked[obj] {
+			return false
+		}
+		asked[obj] = true
+		if isOwner(obj) {
 			return true
 		}
+		ref := metav1.GetControllerOfNoCopy(obj)
+		claim, isClaim := obj.(*corev1.PersistentVolumeClaim)
+		for other := range others {
+			set, isSet := other.(*appsv1.StatefulSet)
+			controls := ref != nil && ref.UID == other.GetUID() || isClaim && isSet && statefulset.IsClaim(set, claim)
+			if controls && ours(other) {
+				return true
+			}
+		}
+		return false
 	}
-	return false
+	return ours(obj)
 }
 
 // everyObject returns the last state of each object that exists or has existed.
