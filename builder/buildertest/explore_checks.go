@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -70,54 +66,12 @@ func (e *exploration) checkOwner(before, after *exploredState, call Call) error 
 		return nil
 	}
 	for gvk, rows := range before.server.tables {
-		if obj := rows[keyOfCall(call)].at(before.server.version); obj != nil && gvk.GroupKind() == call.Kind && !e.isOurs(before.server, obj) {
+		obj := rows[keyOfCall(call)].at(before.server.version)
+		if obj != nil && gvk.GroupKind() == call.Kind && !isOurs(obj, before.server.everyObject(), e.isOwner) {
 			return fmt.Errorf("%w: %s", ErrNotOwned, call)
 		}
 	}
 	return nil
-}
-
-// isOurs reports whether an object is requested, or controlled by a requested one, at any depth. The claims that a StatefulSet's controller
-// has created for it have no controller, and outlive it.
-func (e *exploration) isOurs(snap *snapshot, obj client.Object) bool {
-	if e.isOwner(obj) {
-		return true
-	}
-	if claim, ok := obj.(*corev1.PersistentVolumeClaim); ok {
-		for _, h := range snap.tables[appsv1.SchemeGroupVersion.WithKind("StatefulSet")] {
-			for _, m := range h {
-				if set, ok := m.object.(*appsv1.StatefulSet); ok && isClaimOf(set, claim) && e.isOurs(snap, set) {
-					return true
-				}
-			}
-		}
-	}
-	ref := metav1.GetControllerOfNoCopy(obj)
-	if ref == nil {
-		return false
-	}
-	for _, rows := range snap.tables {
-		for _, h := range rows {
-			if o := h.at(snap.version); o != nil && o.GetUID() == ref.UID {
-				return e.isOurs(snap, o)
-			}
-		}
-	}
-	return false
-}
-
-// isClaimOf reports whether a claim has a name for which a StatefulSet's controller makes one.
-func isClaimOf(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
-	return set.Namespace == claim.Namespace && slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool {
-		number, found := strings.CutPrefix(claim.Name, t.Name+"-"+set.Name+"-")
-		_, err := strconv.Atoi(number)
-		return found && err == nil
-	})
-}
-
-// isOwner reports whether a process has a request of an object.
-func (e *exploration) isOwner(obj client.Object) bool {
-	return slices.ContainsFunc(e.processes, func(p process) bool { return e.scenario.reconciles(p.Process, obj) })
 }
 
 // checkChanges checks the state after a pass, or a part of one.
