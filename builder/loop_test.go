@@ -48,24 +48,20 @@ func TestWhenToLookAgain(t *testing.T) {
 func TestConflictsInARowAreReported(t *testing.T) {
 	n := &notebook{}
 	l := &reconciler[*corev1.ConfigMap]{now: time.Now, engine: NewEngine(nil, Options{Recorder: n})}
-	next := func(doErr, statusErr error) error {
-		l.engine.emitResult(owner(), "", Result{}, doErr)
-		l.engine.emitStatusFailure(owner(), statusErr)
-		_, err := l.next(t.Context(), owner(), 0, errors.Join(doErr, statusErr))
+	next := func(err error) error {
+		_, err = l.next(t.Context(), owner(), 0, err)
 		return err
 	}
 	for range 2 {
-		for _, errs := range [][2]error{{of(conflict), nil}, {nil, of(conflict)}} {
-			n.notes = nil
-			for range maxConflicts {
-				require.NoError(t, next(errs[0], errs[1]))
-			}
-			require.Empty(t, n.notes)
-			require.Error(t, next(errs[0], errs[1]))
-			require.Error(t, next(errs[0], errs[1]))
-			require.Len(t, n.notes, 1)
-			require.NoError(t, next(nil, nil), "the next conflict is the first one again")
+		n.notes = nil
+		for range maxConflicts {
+			require.NoError(t, next(of(conflict)))
 		}
+		require.Empty(t, n.notes)
+		require.Error(t, next(of(conflict)))
+		require.Error(t, next(of(conflict)))
+		require.Len(t, n.notes, 1)
+		require.NoError(t, next(nil), "the next conflict is the first one again")
 	}
 }
 

@@ -490,6 +490,7 @@ func (r *reconciler[T]) next(ctx context.Context, owner client.Object, after tim
 	if !isConflict(err) {
 		conflicts.Remove(owner.GetUID())
 	}
+	r.engine.emitFailure(owner, "conflicts", err, isConflict(err) && row >= maxConflicts)
 	switch until := kinds.MissingUntil(err); {
 	case err == nil:
 		return reconcile.Result{RequeueAfter: after}, nil

@@ -39,7 +39,7 @@ import (
 
 // emitResult emits the events of a pass: one for each operation and kind, however many objects there are, and one for a failure,
 // unless it is the last one reported for the scope. The scope is empty, or names a single call of a Builder's CRUD methods. A conflict
-// isn't reported, because the pass is tried again, unless it persists.
+// isn't reported here, because the pass is tried again: see reconciler.next.
 func (e *Engine) emitResult(owner client.Object, scope string, res Result, err error) {
 	if e.dry {
 		return
@@ -47,19 +47,13 @@ func (e *Engine) emitResult(owner client.Object, scope string, res Result, err e
 	e.emitChanges(owner, res.Changes)
 	e.emitChanges(owner, res.keptImmutable)
 	e.emitContests(owner, res.begun, res.ended)
-	e.emitFailure(owner, scope, err, !isConflict(err) || e.conflictPersists(owner))
+	e.emitFailure(owner, scope, err, !isConflict(err))
 }
 
-// emitStatusFailure emits an event about a status that can't be written until the program or the CRD changes, or because of a conflict
-// that persists, because no condition can report it.
+// emitStatusFailure emits an event about a status that can't be written until the program or the CRD changes, because no condition can
+// report it.
 func (e *Engine) emitStatusFailure(owner client.Object, err error) {
-	e.emitFailure(owner, "status", err, IsTerminal(err) || isConflict(err) && e.conflictPersists(owner))
-}
-
-// conflictPersists reports whether the last passes over an owner have all ended with a conflict.
-func (e *Engine) conflictPersists(owner client.Object) bool {
-	row, _ := e.memory.Conflicts.Get(owner.GetUID())
-	return row >= maxConflicts
+	e.emitFailure(owner, "status", err, IsTerminal(err))
 }
 
 // emitFailure emits an event about an error that is reported, unless it is the last one reported for the scope. That the manager stops is

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -53,6 +54,11 @@ func TestASecondSignalEndsTheProgram(t *testing.T) {
 			t.Fatal("it goes on")
 		}
 	}
+}
+
+// The manager's passes tell a stop from a failure by context.Canceled, and net/http returns the cause of a context that ends.
+func TestASignalCancels(t *testing.T) {
+	require.ErrorIs(t, received{syscall.SIGTERM}, context.Canceled)
 }
 
 // A signal ends a command that waits for the cluster, with the exit code that shells give it and without an error.

@@ -13,6 +13,9 @@ type received struct{ syscall.Signal }
 
 func (r received) Error() string { return r.String() }
 
+// Is reports that the context is cancelled: callers tell a stop from a failure by that, and net/http returns the cause.
+func (received) Is(target error) bool { return target == context.Canceled }
+
 // untilSignal returns a context that ends at a signal. A second signal ends the program at once.
 func untilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -40,5 +43,5 @@ func endedBySignal(ctx context.Context, err error) (by syscall.Signal, ok bool) 
 	if !errors.As(context.Cause(ctx), &got) {
 		return 0, false
 	}
-	return got.Signal, errors.Is(err, context.Canceled) || errors.As(err, &got)
+	return got.Signal, errors.Is(err, context.Canceled)
 }

@@ -40,7 +40,7 @@ func wrap(text string, width int) string {
 	var lines []string
 	open := false // the last line belongs to a paragraph
 	for line := range strings.SplitSeq(text, "\n") {
-		if line == "" || line[0] == ' ' {
+		if line == "" || line[0] == ' ' || line[0] == '\t' {
 			lines, open = append(lines, line), false
 			continue
 		}

@@ -17,6 +17,7 @@ func TestWrap(t *testing.T) {
 		"one\ntwo three":                  "one two\nthree",
 		"one\n\ntwo\nthree":               "one\n\ntwo three",
 		"list:\n  - one two three\nafter": "list:\n  - one two three\nafter",
+		"run:\n\tone two three":           "run:\n\tone two three",
 		"averylongword a":                 "averylongword\na",
 	} {
 		assert.Equal(t, want, wrap(text, 9), text)
