@@ -12,8 +12,8 @@ import (
 
 // A mistyped command is an error, not a help text with exit code 0.
 func TestUnknownCommandsAreErrors(t *testing.T) {
-	for _, args := range []string{"rolout", "rollout abrot", "rollout", "rbac dif a b", "rbac", "completion tcsh", "completion", "help rolout", "help rbac nosuch",
-		"help tree nosuch"} {
+	for _, args := range []string{"rolout", "rollout abrot", "rollout", "rbac dif a b", "rbac", "completion tcsh", "completion",
+		"help rolout", "help rbac nosuch", "help tree nosuch"} {
 		assert.Equal(t, 1, execute(strings.Fields("armature "+args)), args)
 	}
 	for _, args := range []string{"rollout --help", "help rollout", "help rollout abort", "completion bash", "rbac --help"} {

@@ -69,5 +69,6 @@ func TestWhoseIsCrossNamespace(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, cluster.ownershipOf(d, c.found), name)
 	}
-	assert.Equal(t, notOwned, cluster.ownershipOf(&Desired{Child: &Child{Object: config("c")}}, marked(func(*corev1.ConfigMap) {})), "the label makes no child at home")
+	atHome := &Desired{Child: &Child{Object: config("c")}}
+	assert.Equal(t, notOwned, cluster.ownershipOf(atHome, marked(func(*corev1.ConfigMap) {})), "the label makes no child at home")
 }

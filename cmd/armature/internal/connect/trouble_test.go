@@ -43,8 +43,8 @@ func TestAdvise(t *testing.T) {
 func TestAdviseWithoutAKubeconfig(t *testing.T) {
 	refused := fmt.Errorf(`Get "http://localhost:8080/api": %w`, syscall.ECONNREFUSED)
 	t.Setenv("KUBECONFIG", "/missing/a:"+os.DevNull)
-	require.ErrorContains(t, Advise(refused), "no kubeconfig names a cluster: searched the flag --kubeconfig, KUBECONFIG=/missing/a (not found), "+
-		"KUBECONFIG="+os.DevNull+"; name a kubeconfig by --kubeconfig or the variable KUBECONFIG (Get ")
+	require.ErrorContains(t, Advise(refused), "no kubeconfig names a cluster: searched the flag --kubeconfig, "+
+		"KUBECONFIG=/missing/a (not found), KUBECONFIG="+os.DevNull+"; name a kubeconfig by --kubeconfig or the variable KUBECONFIG (Get ")
 	t.Setenv("KUBECONFIG", "")
 	require.ErrorContains(t, Advise(refused), filepath.Join(".kube", "config"))
 }

@@ -35,7 +35,8 @@ func TestActions(t *testing.T) {
 			"the controller of a Deployment is part of Kubernetes and ignores a pause; accepted is a kind whose operator is written with Armature",
 		},
 		"pause a node's pod": {
-			"pause", "{apiVersion: v1, kind: Pod, metadata: {ownerReferences: [{apiVersion: v1, kind: Node, name: node-1, uid: u, controller: true}]}}",
+			"pause", "{apiVersion: v1, kind: Pod, metadata: {ownerReferences: " +
+				"[{apiVersion: v1, kind: Node, name: node-1, uid: u, controller: true}]}}",
 			"", "the controller of a Pod is part of Kubernetes and ignores a pause; accepted is a kind whose operator is written with Armature",
 		},
 		"pause a ConfigMap": {"pause", "{apiVersion: v1, kind: ConfigMap}", "",
