@@ -13,7 +13,7 @@ type received struct{ syscall.Signal }
 
 func (r received) Error() string { return r.String() }
 
-// Is reports that the context is cancelled: callers tell a stop from a failure by that, and net/http returns the cause.
+// Is makes the cause a cancellation for errors.Is: by that callers distinguish a stop from a failure, and net/http returns the cause.
 func (received) Is(target error) bool { return target == context.Canceled }
 
 // untilSignal returns a context that ends at a signal. A second signal ends the program at once.
