@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -64,6 +67,42 @@ func TestAWatchAsksForItsEnd(t *testing.T) {
 	seconds := ptr.Deref((<-asked).TimeoutSeconds, 0)
 	assert.GreaterOrEqual(t, seconds, int64(300))
 	assert.Less(t, seconds, int64(600))
+}
+
+// A list can be large: where its result is of no use, because its pages or its version expire, or the watch after it is refused, the next
+// one waits.
+func TestAListIsNotRepeatedWithoutAPause(t *testing.T) {
+	expired := apierrors.NewResourceExpired("too old resource version")
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", nil)
+	for name, errs := range map[string]struct{ list, watch error }{
+		"expired page":    {list: expired},
+		"expired version": {watch: expired},
+		"no right":        {watch: forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				lists := 0
+				c := interceptor.NewClient(newAPI(t).Client(), interceptor.Funcs{
+					List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+						if lists++; lists == 1000 {
+							cancel()
+						}
+						list.SetResourceVersion("7")
+						return errs.list
+					},
+					Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
+						return nil, errs.watch
+					},
+				})
+				from := source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap")}
+				newFeed(c, func() any { return t.Name() }, from, (*unstructured.Unstructured).GetName).run(ctx)
+				assert.Greater(t, lists, 2)
+				assert.Less(t, lists, 40, "in a minute")
+			})
+		})
+	}
 }
 
 // The kubelet of each node writes its status every few seconds. A map of nodes isn't computed again for that.
