@@ -226,7 +226,10 @@ func (f *feed[T]) page(ctx context.Context, limit int64, at string, seen map[typ
 	if err != nil {
 		return nil, err
 	}
-	ctx, held := withHolding(ctx, f.user(), limit > 1)
+	ctx, held, err := hold(ctx, f.user(), limit > 1)
+	if err != nil {
+		return nil, err
+	}
 	defer held.end()
 	list := f.newList()
 	err = f.client.List(ctx, list, options...)

@@ -5,21 +5,24 @@ import (
 	"sync"
 )
 
-// slots let a few things be done at a time, and of each user one, so that no user holds all of them. Everything else waits.
+// slots let a few things be done at a time, and of each user fewer, so that no user holds all of them. Everything else waits.
 type slots struct {
-	all chan struct{} // has an element for each slot that is taken
+	all    chan struct{} // has an element for each slot that is taken
+	ofUser int
 
 	mu sync.Mutex
-	of map[any]*userSlot
+	of map[any]*userSlots
 }
 
-// userSlot is the one slot of a user.
-type userSlot struct {
+// userSlots are the slots of a user.
+type userSlots struct {
 	taken chan struct{}
-	known int // who has the slot, or waits for it
+	known int // who has a slot, or waits for one
 }
 
-func newSlots(n int) *slots { return &slots{all: make(chan struct{}, n), of: map[any]*userSlot{}} }
+func newSlots(n, ofUser int) *slots {
+	return &slots{all: make(chan struct{}, n), ofUser: ofUser, of: map[any]*userSlots{}}
+}
 
 // take waits for a slot until the context ends. The caller must call leave.
 func (s *slots) take(ctx context.Context, user any) (leave func(), err error) {
@@ -44,12 +47,12 @@ func (s *slots) take(ctx context.Context, user any) (leave func(), err error) {
 	}, nil
 }
 
-func (s *slots) enter(user any) *userSlot {
+func (s *slots) enter(user any) *userSlots {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own := s.of[user]
 	if own == nil {
-		own = &userSlot{taken: make(chan struct{}, 1)}
+		own = &userSlots{taken: make(chan struct{}, s.ofUser)}
 		s.of[user] = own
 	}
 	own.known++
