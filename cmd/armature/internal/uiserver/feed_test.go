@@ -132,3 +132,18 @@ func TestAHeartbeatWakesNoReader(t *testing.T) {
 	assert.Len(t, wake, 1)
 	assert.Len(t, r.take().set, 1)
 }
+
+// Reading one object again is a small request, but one can be large: a drawer that is closed leaves nothing.
+func TestAnObjectIsForgottenWithItsDrawer(t *testing.T) {
+	h := newHub(t.Context(), newAPI(t).cluster().Client, nobody, time.Hour)
+	from := source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap"), namespace: "default"}
+	wake := make(chan struct{}, 1)
+	all := read(h, from, "whole", whole, wake)
+	from.fields = "metadata.name=c"
+	one, other := read(h, from, "whole", whole, wake), read(h, from, "whole", whole, wake)
+	all.close()
+	one.close()
+	assert.Len(t, h.feeds, 2, "another drawer is open, and a list stays for a while")
+	other.close()
+	assert.Len(t, h.feeds, 1)
+}
