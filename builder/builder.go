@@ -185,7 +185,7 @@ func (p *pass) get(ctx context.Context, like Child) error {
 // isChild reports whether an object is the owner's, in the namespace that the options ask for.
 func (p *pass) isChild(like Child, obj client.Object) bool {
 	if like.desired.CrossNamespace {
-		return p.cluster.Marks.IsCrossNamespace(obj, like.desired.FormerManagers())
+		return p.observed.IsCrossNamespace(obj, like.desired.FormerManagers())
 	}
 	return metav1.IsControlledBy(obj, p.owner)
 }

@@ -87,7 +87,7 @@ func (p *pass) deleteUndesiredEffects(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(stale, store.Compare)
-	return p.deleted(p.pruner.Delete(ctx, stale))
+	return p.deleted(p.pruner.DeleteChildren(ctx, stale))
 }
 
 // performEffects takes the next step of each effect.

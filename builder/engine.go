@@ -140,8 +140,6 @@ func (e *Engine) Index(ctx context.Context, indexer client.FieldIndexer, kind cl
 	return e.byController.Add(ctx, indexer, k, kind)
 }
 
-func (e *Engine) isIndexed(k kinds.Kind) bool { return e.byController.Has(k) }
-
 // ownByName returns the reader of the kinds whose children are read by name. It makes the engine's client read these kinds from the
 // API server.
 func (e *Engine) ownByName(named []sources.NamedKind) *sources.ByName {

@@ -53,7 +53,7 @@ func TestFieldsLeftByAllManagersAreToldAtOnce(t *testing.T) {
 	n := &notebook{}
 	e := NewEngine(nil, Options{Recorder: n})
 	updated := change(events.ReasonUpdated, "ConfigMap", "a")
-	updated.left = []apply.FieldsLeft{{Manager: "old", Fields: []string{"data.a"}}, {Manager: "older", Fields: []string{"data.b"}}}
+	updated.fieldsLeft = []apply.FieldsLeft{{Manager: "old", Fields: []string{"data.a"}}, {Manager: "older", Fields: []string{"data.b"}}}
 	e.emitResult(&corev1.ConfigMap{}, "", Result{Changes: []Change{updated}}, nil)
 	require.Len(t, n.notes, 2)
 	assert.Contains(t, n.notes[1], "ConfigMap a keeps data.a, which aren't desired: field manager old has set them.")

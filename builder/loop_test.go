@@ -44,20 +44,28 @@ func TestWhenToLookAgain(t *testing.T) {
 	}
 }
 
-// A conflict that stays has another cause than a late cache: it is reported, and retried with backoff.
+// A conflict that stays has another cause than a late cache: an event reports it, and it is retried with backoff.
 func TestConflictsInARowAreReported(t *testing.T) {
-	l := &reconciler[*corev1.ConfigMap]{now: time.Now, engine: &Engine{memory: memory.New()}}
-	next := func(err error) error {
-		_, err = l.next(t.Context(), owner(), 0, err)
+	n := &notebook{}
+	l := &reconciler[*corev1.ConfigMap]{now: time.Now, engine: NewEngine(nil, Options{Recorder: n})}
+	next := func(doErr, statusErr error) error {
+		l.engine.emitResult(owner(), "", Result{}, doErr)
+		l.engine.emitStatusFailure(owner(), statusErr)
+		_, err := l.next(t.Context(), owner(), 0, errors.Join(doErr, statusErr))
 		return err
 	}
 	for range 2 {
-		for range maxConflicts {
-			require.NoError(t, next(of(conflict)))
+		for _, errs := range [][2]error{{of(conflict), nil}, {nil, of(conflict)}} {
+			n.notes = nil
+			for range maxConflicts {
+				require.NoError(t, next(errs[0], errs[1]))
+			}
+			require.Empty(t, n.notes)
+			require.Error(t, next(errs[0], errs[1]))
+			require.Error(t, next(errs[0], errs[1]))
+			require.Len(t, n.notes, 1)
+			require.NoError(t, next(nil, nil), "the next conflict is the first one again")
 		}
-		require.Error(t, next(of(conflict)))
-		require.Error(t, next(of(conflict)))
-		require.NoError(t, next(nil), "the next conflict is the first one again")
 	}
 }
 

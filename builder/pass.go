@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (r *reconciler[T]) newOperatorPass(e *Engine, owner T) (*operatorPass[T], e
 	}
 	p.effects = r.effects
 	if _, conditioned := any(owner).(Conditioned); conditioned && !e.dry && r.former != nil {
-		p.undo, p.pruner.Keep = r.former, p.keepDeleted
+		p.undo, p.pruner.KeepFormer = r.former, p.keepDeleted
 	}
 	return &operatorPass[T]{pass: p}, nil
 }
@@ -120,16 +121,16 @@ func (e *Engine) newPass(owner client.Object) (*pass, error) {
 	p := &pass{
 		engine: e, owner: owner, ownerKey: k.Key(owner), pruner: prune.Pruner{Inventory: e.inventoryOf(owner)},
 	}
-	proof := marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked}
 	p.observed = sources.Children{
 		Reader: e.cached(), Memory: e.memory, ByController: e.byController, CrossNamespace: e.crossNamespace,
-		Owner: owner, OwnerKey: p.ownerKey, Marks: proof, DryRun: e.dry, ByKey: map[store.Key]client.Object{},
+		Owner: owner, OwnerKey: p.ownerKey, DryRun: e.dry, ByKey: map[store.Key]client.Object{},
+		Marks: marks.Owner{UID: owner.GetUID(), Key: p.ownerKey, Manager: e.name, Proved: e.memory.Marked},
 	}
 	p.cluster = apply.Cluster{
-		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Kinds: e.kinds, Memory: e.memory, Now: e.now,
-		Parallelism: e.parallelism, DryRun: e.dry, Owner: owner, OwnerKind: k.GVK, OwnerKey: p.ownerKey, Marks: proof,
+		Children: &p.observed, OwnerKind: k.GVK, DryRun: e.dry,
+		Client: e.client, Live: e.live, ReadsLive: e.readsLive, Name: e.name, Now: e.now, Parallelism: e.parallelism,
 	}
-	p.pruner.Cluster, p.pruner.Children = &p.cluster, &p.observed
+	p.pruner.Cluster = &p.cluster
 	return p, nil
 }
 
@@ -272,12 +273,11 @@ func (p *pass) write(ctx context.Context, writes []*apply.Write) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	err := p.cluster.ConfirmOwner(ctx, writes, p.observed.Present)
-	if err == nil && p.forecast != nil {
-		err = p.forecast.writeAll(ctx, &p.cluster, writes)
-	} else if err == nil {
-		err = p.cluster.WriteAll(ctx, writes)
+	writeAll := p.cluster.WriteAll
+	if p.forecast != nil {
+		writeAll = p.forecast.writeAll
 	}
+	err := writeAll(ctx, writes)
 	for _, w := range writes {
 		p.record(w)
 	}
@@ -295,16 +295,16 @@ func (p *pass) record(w *apply.Write) {
 	case w.Operation != "":
 		p.changed(w.Operation, w.Desired.Kind, key, w.Stored)
 		change := &p.result.Changes[len(p.result.Changes)-1]
-		change.left = w.Left
+		change.fieldsLeft = w.FieldsLeft
 		if p.engine.dry {
 			change.write = w
 		}
 		if w.Operation == events.ReasonRecreating {
 			p.awaitDeletion(key)
 		}
-	case w.Kept:
+	case w.KeptImmutable:
 		p.result.Unchanged++
-		p.result.kept = append(p.result.kept, Change{Key: key, Reason: events.ReasonKept, object: w.Observed})
+		p.result.keptImmutable = append(p.result.keptImmutable, Change{Key: key, Reason: events.ReasonKept, object: w.Observed})
 	case w.Action == apply.None:
 		p.result.Unchanged++
 	case w.Action == apply.Wait:
@@ -496,7 +496,7 @@ func (p *pass) deleteGiven(ctx context.Context, objs []client.Object) error {
 			keys = append(keys, key)
 		}
 	}
-	return p.deleted(p.pruner.Delete(ctx, keys))
+	return p.deleted(p.pruner.DeleteChildren(ctx, keys))
 }
 
 // finish completes the result of a pass that ended with an error or nil: the contests, and when the next pass is needed. It orders the
@@ -515,8 +515,10 @@ func (p *pass) finish(err error) Result {
 		}
 		return store.Compare(a.Key, b.Key)
 	})
-	slices.SortFunc(p.result.kept, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
-	slices.SortStableFunc(p.result.Pending, comparePending)
+	slices.SortFunc(p.result.keptImmutable, func(a, b Change) int { return store.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(p.result.Pending, func(a, b ChildStatus) int {
+		return cmp.Or(store.Compare(a.Key, b.Key), cmp.Compare(a.Reason, b.Reason))
+	})
 	if until := memory.RefusedUntil(err); !until.IsZero() {
 		p.result.RequeueAfter = sooner(p.result.RequeueAfter, max(until.Sub(p.engine.now()), conflictDelay))
 	}

@@ -37,8 +37,8 @@ import (
 // conflictDelay is the delay of a retry after a conflict, in which the cache observes the other write.
 const conflictDelay = 50 * time.Millisecond
 
-// maxConflicts is the number of conflicts in a row after which a further one has the backoff of other errors. By then a cache has caught
-// up.
+// maxConflicts is the number of conflicts in a row after which a further one is reported, and has the backoff of other errors. By then a
+// cache has caught up.
 const maxConflicts = 20
 
 // shortestRequeue is the shortest delay that a plan can request. A number without a unit, 30 for 30 seconds, would otherwise run the
@@ -76,8 +76,8 @@ type reconciler[T client.Object] struct {
 func (r *reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	// Begin, unless the pass must wait or the owner is gone or paused.
 	if r.throttle != nil {
-		if left := r.throttle.Left(req.NamespacedName, r.now()); left > 0 { // a large owner that is throttled
-			return r.postpone(req, left), nil
+		if delay := r.throttle.Delay(req.NamespacedName, r.now()); delay > 0 { // a large owner that is throttled
+			return r.postpone(req, delay), nil
 		}
 	}
 	owner := newOwner[T]()

@@ -18,6 +18,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/delta"
 	"github.com/armature-dev/armature/builder/internal/disruption"
+	"github.com/armature-dev/armature/builder/internal/former"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/builder/internal/turns"
@@ -111,6 +112,15 @@ func (r *reconciler[T]) awaitTurn(ctx context.Context, p *operatorPass[T], owner
 	return reconcile.Result{RequeueAfter: turnPoll}, nil
 }
 
+// withRecords returns an owner after a pass with the conditions that are records of the builder, whatever the plan sets: how it stands in
+// the roll-out of a new build, and the name of its former state.
+func (r *reconciler[T]) withRecords(owner, after T, res Result, err error) T {
+	return withConditions(after, func(conditions *[]metav1.Condition) {
+		r.markAfter(owner, res, *conditions, err).Set(conditions, owner.GetGeneration(), r.now())
+		former.KeepName(conditions, *any(owner).(Conditioned).Conditions())
+	})
+}
+
 // markAfter returns how an owner stands in the roll-out of a new build after a pass that leaves it with these conditions. It ends the
 // owner's turn, or halts the roll-out, if the pass says so.
 func (r *reconciler[T]) markAfter(owner T, res Result, conditions []metav1.Condition, err error) turns.Mark {
@@ -186,12 +196,13 @@ func (r *reconciler[T]) emitTurn(owner T, t *turns.Turn) {
 // changes of all phases, the deletions that pruning would make at the end, and the changes of existing objects beside creates that fail.
 // Otherwise an owner would be settled by its first phase, or by an error of today, and its later disruptions would need no turn.
 type forecast struct {
+	cluster *apply.Cluster
 	waits   bool // the owner waits for its turn
 	unknown bool // the dry run of a change of an existing object has failed, or was omitted after the failure of another
 }
 
 // writeAll makes the dry runs of changes before those of creates, because a create that fails, such as by a quota, stops its kind.
-func (f *forecast) writeAll(ctx context.Context, cluster *apply.Cluster, writes []*apply.Write) error {
+func (f *forecast) writeAll(ctx context.Context, writes []*apply.Write) error {
 	isChange := func(w *apply.Write) bool { return w.Action == apply.Apply }
 	var changes, creates []*apply.Write
 	for _, w := range writes {
@@ -201,11 +212,13 @@ func (f *forecast) writeAll(ctx context.Context, cluster *apply.Cluster, writes 
 			creates = append(creates, w)
 		}
 	}
-	err := cluster.WriteAll(ctx, changes)
+	err := f.cluster.WriteAll(ctx, changes)
 	if !batch.ReachesAll(err) {
-		err = errors.Join(err, cluster.WriteAll(ctx, creates))
+		err = errors.Join(err, f.cluster.WriteAll(ctx, creates))
 	}
-	f.unknown = f.unknown || slices.ContainsFunc(writes, func(w *apply.Write) bool { return isChange(w) && w.Operation == "" && !w.Kept })
+	f.unknown = f.unknown || slices.ContainsFunc(writes, func(w *apply.Write) bool {
+		return isChange(w) && w.Operation == "" && !w.KeptImmutable
+	})
 	return err
 }
 
@@ -220,7 +233,7 @@ func (r *reconciler[T]) disruption(ctx context.Context, p *pass) (string, error)
 		return "", err
 	}
 	dry.observed.CopyFrom(&p.observed)
-	dry.instructions, dry.forecast = p.instructions, &forecast{waits: waitsForTurn(p) != nil}
+	dry.instructions, dry.forecast = p.instructions, &forecast{cluster: &dry.cluster, waits: waitsForTurn(p) != nil}
 	dry.edits, dry.deletes = nil, nil
 	err = publicError(dry.carryOut(ctx))
 	if errors.Is(err, apply.ErrOwnerGone) {

@@ -39,21 +39,27 @@ import (
 
 // emitResult emits the events of a pass: one for each operation and kind, however many objects there are, and one for a failure,
 // unless it is the last one reported for the scope. The scope is empty, or names a single call of a Builder's CRUD methods. A conflict
-// isn't reported, because the pass is tried again.
+// isn't reported, because the pass is tried again, unless it persists.
 func (e *Engine) emitResult(owner client.Object, scope string, res Result, err error) {
 	if e.dry {
 		return
 	}
 	e.emitChanges(owner, res.Changes)
-	e.emitChanges(owner, res.kept)
+	e.emitChanges(owner, res.keptImmutable)
 	e.emitContests(owner, res.begun, res.ended)
-	e.emitFailure(owner, scope, err, !isConflict(err))
+	e.emitFailure(owner, scope, err, !isConflict(err) || e.conflictPersists(owner))
 }
 
-// emitStatusFailure emits an event about a status that can't be written until the program or the CRD changes, because no condition can
-// report it.
+// emitStatusFailure emits an event about a status that can't be written until the program or the CRD changes, or because of a conflict
+// that persists, because no condition can report it.
 func (e *Engine) emitStatusFailure(owner client.Object, err error) {
-	e.emitFailure(owner, "status", err, IsTerminal(err))
+	e.emitFailure(owner, "status", err, IsTerminal(err) || isConflict(err) && e.conflictPersists(owner))
+}
+
+// conflictPersists reports whether the last passes over an owner have all ended with a conflict.
+func (e *Engine) conflictPersists(owner client.Object) bool {
+	row, _ := e.memory.Conflicts.Get(owner.GetUID())
+	return row >= maxConflicts
 }
 
 // emitFailure emits an event about an error that is reported, unless it is the last one reported for the scope. That the manager stops is
@@ -72,21 +78,18 @@ func (e *Engine) emitFailure(owner client.Object, scope string, err error, isRep
 func (e *Engine) emitChanges(owner client.Object, changes []Change) {
 	for start := 0; start < len(changes); {
 		end := start + 1
-		for end < len(changes) && sameChange(changes[start], changes[end]) {
+		first := changes[start]
+		for end < len(changes) && changes[end].Reason == first.Reason && changes[end].Key.GroupKind() == first.Key.GroupKind() {
 			end++
 		}
 		e.emit(owner, changeEvent(changes[start:end]))
 		for _, change := range changes[start:end] {
-			if len(change.left) > 0 {
+			if len(change.fieldsLeft) > 0 {
 				e.emit(owner, leftEvent(change))
 			}
 		}
 		start = end
 	}
-}
-
-func sameChange(a, b Change) bool {
-	return a.Reason == b.Reason && a.Key.GroupKind() == b.Key.GroupKind()
 }
 
 // emit writes an event about an owner.
@@ -122,14 +125,8 @@ func (r *reconciler[T]) writeStatus(
 	if err != nil {
 		return 0, nil, err
 	}
-	after = withConditions(after, func(conditions *[]metav1.Condition) {
-		r.markAfter(owner, res, *conditions, doErr).Set(conditions, owner.GetGeneration(), r.now())
-		former.KeepName(conditions, *any(owner).(Conditioned).Conditions())
-	})
-	same := client.Object(after) == client.Object(owner)
-	if !same {
-		same, err = status.Same(owner, after)
-	}
+	after = r.withRecords(owner, after, res, doErr)
+	same, err := status.Same(owner, after)
 	if same {
 		r.statusWrites.UpToDate(owner.GetUID())
 	}
@@ -137,8 +134,8 @@ func (r *reconciler[T]) writeStatus(
 		return 0, nil, err
 	}
 	if plan.StatusCanWait > 0 && !plan.DeleteOwner && res.turn == nil && (doErr == nil || isConflict(doErr)) {
-		if left := r.statusWrites.Left(owner.GetUID(), plan.StatusCanWait, r.now()); left > 0 {
-			return left, nil, nil
+		if delay := r.statusWrites.Delay(owner.GetUID(), plan.StatusCanWait, r.now()); delay > 0 {
+			return delay, nil, nil
 		}
 	}
 	written, err = r.engine.patchStatus(ctx, owner, after)
@@ -200,7 +197,8 @@ func (r Result) setConditions(conditions *[]metav1.Condition, generation int64, 
 		phases.SetRolledOut(conditions, r.completedRevision(), generation, now)
 		return
 	}
-	r.setPaused(conditions, generation, now)
+	status.SetIf(conditions, r.paused,
+		status.Condition(events.ConditionPaused, true, events.ReasonPausedByAnnotation, pausedMessage, generation, now))
 	former.SetUndone(conditions, r.undone, generation, now)
 	if r.paused {
 		return
@@ -212,7 +210,7 @@ func (r Result) setConditions(conditions *[]metav1.Condition, generation int64, 
 
 // outcome returns the end of a pass in one sentence. If there are several causes, it reports the most urgent one.
 func (r Result) outcome(err error) status.Outcome {
-	failed, notReady := len(r.pending(events.ReasonChildFailed)), r.notReady()
+	failed, notReady := r.pending(events.ReasonChildFailed), r.notReady()
 	contested, waiting, halted := r.contested(), r.waiting(), r.rolloutFailure()
 	switch {
 	case err != nil:
@@ -238,9 +236,9 @@ func (r Result) outcome(err error) status.Outcome {
 		slow := slices.DeleteFunc(notReady, func(n ChildStatus) bool { return n.Phase != r.Rollout.Phase })
 		return status.Outcome{Progressing: true, Reason: events.ReasonRollingOut,
 			Message: text.List(fmt.Sprintf("revision %s: phase %s: waiting for ", r.Rollout.To, r.Rollout.Phase), slow, ChildStatus.String)}
-	case failed > 0:
-		return status.Outcome{Progressing: failed < len(notReady), Stalled: true, Reason: events.ReasonChildFailed,
-			Message: text.List("", r.failedFirst(), ChildStatus.String)}
+	case len(failed) > 0:
+		return status.Outcome{Progressing: len(failed) < len(notReady), Stalled: true, Reason: events.ReasonChildFailed,
+			Message: text.List("", append(failed, r.pending(events.ReasonChildrenNotReady)...), ChildStatus.String)}
 	case len(r.pending(events.ReasonEffectFailed)) > 0:
 		return status.Outcome{Progressing: true, Reason: events.ReasonEffectFailed,
 			Message: text.List("", r.pending(events.ReasonEffectFailed), messageOfStatus)}
@@ -298,13 +296,11 @@ func (e *Engine) patchStatus(ctx context.Context, before, after client.Object) (
 	if err != nil || patch == nil {
 		return nil, err
 	}
-	obj, err := e.kinds.Empty(k)
+	key := k.Key(before)
+	obj, err := e.kinds.Named(k, key)
 	if err != nil {
 		return nil, err
 	}
-	key := k.Key(before)
-	obj.SetNamespace(key.Namespace)
-	obj.SetName(key.Name)
 	err = e.client.Status().Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(e.name))
 	switch {
 	case apierrors.IsNotFound(err):
@@ -479,7 +475,7 @@ func (p *pass) emitCorrections(w *apply.Write) {
 // client-go merges two of them about the same object.
 func leftEvent(c Change) events.Event {
 	var notes []string
-	for _, left := range c.left {
+	for _, left := range c.fieldsLeft {
 		notes = append(notes, leftNote(left, c.Reason))
 	}
 	note := fmt.Sprintf("%s %s keeps %s", c.Key.Kind, c.Key.Name, strings.Join(notes, "; and "))
@@ -521,11 +517,7 @@ func (r Result) contestMessage() string { return text.List("", r.contested(), Ch
 
 // setContested sets or removes the condition Contested.
 func (r Result) setContested(conditions *[]metav1.Condition, generation int64, now time.Time) {
-	if len(r.contested()) == 0 {
-		meta.RemoveStatusCondition(conditions, events.ConditionContested)
-		return
-	}
-	meta.SetStatusCondition(conditions,
+	status.SetIf(conditions, len(r.contested()) > 0,
 		status.Condition(events.ConditionContested, true, events.ReasonContested, r.contestMessage(), generation, now))
 }
 
@@ -572,7 +564,7 @@ func (e *Engine) deleteOwner(ctx context.Context, owner, written client.Object) 
 	if written != nil {
 		present.SetResourceVersion(written.GetResourceVersion())
 	}
-	_, err = prune.Delete(ctx, e.client, k.Key(owner), present)
+	_, err = prune.DeleteObject(ctx, e.client, k.Key(owner), present)
 	err = publicError(err)
 	e.emitResult(owner, "delete the owner", Result{}, err)
 	return err

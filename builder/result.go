@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,9 +44,9 @@ type Change struct {
 	// Drift reports whether the change only restores what the last apply had set, because another writer changed it. Only Diff sets it.
 	Drift bool
 
-	object client.Object      // as the server returned it, for events
-	left   []apply.FieldsLeft // fields that stay in it and aren't desired
-	write  *apply.Write       // of a dry run, until the fields are added
+	object     client.Object      // as the server returned it, for events
+	fieldsLeft []apply.FieldsLeft // fields that stay in it and aren't desired
+	write      *apply.Write       // of a dry run, until the fields are added
 }
 
 // FieldDiff is a field that a write would change. The values of a Secret's data are hidden: they read "***".
@@ -76,12 +75,12 @@ type Result struct {
 	// deletion or is contested, or while a roll-out has a deadline. Return it in a reconcile.Result.
 	RequeueAfter time.Duration
 
-	paused       bool           // the owner is paused, and the pass did nothing
-	undone       *former.Undone // of a paused owner that returns to its former state; nil: it doesn't
-	turn         *turns.Turn    // in the roll-out of a new build; nil: none
-	planWaitsFor []string       // Plan.WaitingFor
-	kept         []Change       // children found to be immutable in this pass
-	begun, ended []ChildStatus  // contests to report as begun and as ended
+	paused        bool           // the owner is paused, and the pass did nothing
+	undone        *former.Undone // of a paused owner that returns to its former state; nil: it doesn't
+	turn          *turns.Turn    // in the roll-out of a new build; nil: none
+	planWaitsFor  []string       // Plan.WaitingFor
+	keptImmutable []Change       // children that stay as they are, found in this pass
+	begun, ended  []ChildStatus  // contests to report as begun and as ended
 }
 
 // ChildStatus is the state of a child that isn't up to date and ready.
@@ -173,11 +172,6 @@ func (r Result) advice() string {
 	return ""
 }
 
-// failedFirst returns the children that aren't ready, failed ones first.
-func (r Result) failedFirst() []ChildStatus {
-	return append(r.pending(events.ReasonChildFailed), r.pending(events.ReasonChildrenNotReady)...)
-}
-
 // waitingMessage returns the message of a plan that waits.
 func (r Result) waitingMessage() string {
 	return text.List("waiting for ", r.planWaitsFor, func(what string) string { return what })
@@ -189,11 +183,6 @@ func notReadyReason(failed bool) string {
 		return events.ReasonChildFailed
 	}
 	return events.ReasonChildrenNotReady
-}
-
-// comparePending orders pending children by key and reason.
-func comparePending(a, b ChildStatus) int {
-	return cmp.Or(store.Compare(a.Key, b.Key), cmp.Compare(a.Reason, b.Reason))
 }
 
 // String renders the changes, one line for each object and for each value that [Builder.Diff] found. It is empty without changes. An
@@ -212,7 +201,7 @@ func (r Result) String() string {
 			line(&text, "-", f.Path, f.Old, "")
 			line(&text, "+", f.Path, f.New, byServer[f.ByServer])
 		}
-		for _, left := range c.left {
+		for _, left := range c.fieldsLeft {
 			fmt.Fprintf(&text, "!     %s\n", left)
 		}
 	}

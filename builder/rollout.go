@@ -17,6 +17,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/phases"
 	"github.com/armature-dev/armature/builder/internal/prune"
 	"github.com/armature-dev/armature/builder/internal/revision"
+	"github.com/armature-dev/armature/builder/internal/status"
 	"github.com/armature-dev/armature/events"
 	"github.com/armature-dev/armature/store"
 )
@@ -373,7 +374,7 @@ func (c *phasedChildren) Owned(ctx context.Context, like client.Object) ([]clien
 
 // Delete deletes an object in its observed version.
 func (c *phasedChildren) Delete(ctx context.Context, key store.Key, observed client.Object) (bool, error) {
-	return prune.Delete(ctx, c.pass.engine.client, key, observed)
+	return prune.DeleteObject(ctx, c.pass.engine.client, key, observed)
 }
 
 // completedRevision returns the recorded name of the completed revision: that of the plan's options, otherwise that of the owner's
@@ -386,6 +387,6 @@ func (p *pass) completedRevision() *string {
 	if !ok {
 		return nil
 	}
-	name := phases.RolledOutIn(*owner.Conditions())
+	name := status.NameIn(*owner.Conditions(), events.ConditionRolledOut)
 	return &name
 }

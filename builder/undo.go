@@ -52,7 +52,7 @@ func (p *pass) keepChanged(ctx context.Context, writes []*apply.Write) error {
 	if err != nil || !disruptive {
 		return err
 	}
-	return p.keep(ctx, children)
+	return p.keepFormer(ctx, children)
 }
 
 // keepDeleted keeps the state of children before they are pruned.
@@ -64,16 +64,16 @@ func (p *pass) keepDeleted(ctx context.Context, stale []client.Object) error {
 	if err != nil || len(children) == 0 {
 		return err
 	}
-	return p.keep(ctx, children)
+	return p.keepFormer(ctx, children)
 }
 
-// keep makes sure that the state that the owner's status names has these children. It returns a [stateKept] if the status must name
+// keepFormer makes sure that the state that the owner's status names has these children. It returns a [stateKept] if the status must name
 // another one first.
-func (p *pass) keep(ctx context.Context, children []former.Child) error {
+func (p *pass) keepFormer(ctx context.Context, children []former.Child) error {
 	state := former.State{
 		Cause: former.Cause{Generation: p.owner.GetGeneration(), Build: p.undo.Build}, PruneAll: p.pruneAll, Children: children,
 	}
-	named := former.NameIn(*p.owner.(Conditioned).Conditions())
+	named := status.NameIn(*p.owner.(Conditioned).Conditions(), events.ConditionUndoable)
 	name, err := p.formers().Keep(ctx, named, p.engine.memory.Steady.IsQuiet(p.owner), state)
 	if err != nil || name == "" {
 		return err
@@ -138,7 +138,7 @@ func (r *reconciler[T]) restore(ctx context.Context, owner T, name string) error
 	if r.former == nil {
 		return cantUndo("this operator keeps no former state; its author can switch it on by package builder/undo")
 	}
-	if kept := former.NameIn(*any(owner).(Conditioned).Conditions()); kept != name {
+	if kept := status.NameIn(*any(owner).(Conditioned).Conditions(), events.ConditionUndoable); kept != name {
 		return cantUndo("annotation %s is %q; the state that is kept, in the condition %s, is %q",
 			wellknown.AnnotationUndo, name, events.ConditionUndoable, kept)
 	}
@@ -277,13 +277,3 @@ func (r *reconciler[T]) pause(ctx context.Context, owner T) (reconcile.Result, e
 }
 
 const pausedMessage = "the operator writes nothing while the annotation " + wellknown.AnnotationPaused + " is \"true\""
-
-// setPaused sets or removes the condition Paused.
-func (r Result) setPaused(conditions *[]metav1.Condition, generation int64, now time.Time) {
-	if !r.paused {
-		meta.RemoveStatusCondition(conditions, events.ConditionPaused)
-		return
-	}
-	meta.SetStatusCondition(conditions,
-		status.Condition(events.ConditionPaused, true, events.ReasonPausedByAnnotation, pausedMessage, generation, now))
-}

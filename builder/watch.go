@@ -333,7 +333,7 @@ func (o *Operator[T]) OwnsLater(ctx context.Context, obj client.Object) error {
 	if _, err := o.mgr.GetRESTMapper().RESTMapping(k.GVK.GroupKind(), k.GVK.Version); err != nil {
 		return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
 	}
-	if !o.engine.isIndexed(k) {
+	if !o.engine.byController.Has(k) {
 		if err := o.engine.Index(ctx, o.mgr.GetFieldIndexer(), obj); err != nil {
 			return fmt.Errorf("operator %s: OwnsLater: %w", o.name, err)
 		}

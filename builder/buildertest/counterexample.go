@@ -20,9 +20,10 @@ type Counterexample struct {
 	// Bounds are those within which the run was found. Those of a random walk allow more faults than the given ones, and its processes
 	// keep their memory.
 	Bounds Bounds
-	// Story is the run as a file of package story, if the scenario is from one. Save it, run it with update, and read its output.
+	// Story is the run as a file of package story, with its output, if the scenario is from one.
 	Story string
 
+	did        []done // in each step; shorter if the steps can't happen again
 	isWalk     bool
 	needs      facts // that a replay doesn't learn from its run without faults
 	unrepeated bool  // no replay meets it with all that the exploration has learned since
@@ -31,9 +32,13 @@ type Counterexample struct {
 // walkHeader begins the text of a counterexample that a random walk has found.
 const walkHeader = "in a random walk, within "
 
-// Error returns the story: a numbered line for each step, and the property in a last line that begins with "then:". Steps that repeat are
-// one line. The text of a random walk begins with its bounds. Then come kinds that operators read, and namespaces in which pods compete for
-// a quota, if only other runs showed that: the orders that are left out depend on it.
+// didHeader begins a line of what an operator did in the step above it.
+const didHeader = "- "
+
+// Error returns the story: a numbered line for each step, lines with a dash for what a pass wrote and its error, and the property in a last
+// line that begins with "then:". Steps that repeat and do the same are one line. The text of a random walk begins with its bounds. Then
+// come kinds that operators read, and namespaces in which pods compete for a quota, if only other runs showed that: the orders that are
+// left out depend on it.
 func (c *Counterexample) Error() string {
 	var b strings.Builder
 	if c.isWalk {
@@ -43,7 +48,7 @@ func (c *Counterexample) Error() string {
 	b.WriteString(c.needs.String())
 	for i, n := 0, 1; i < len(c.Steps); n++ {
 		times := 1
-		for i+times < len(c.Steps) && c.Steps[i+times] == c.Steps[i] {
+		for i+times < len(c.Steps) && c.Steps[i+times] == c.Steps[i] && slices.Equal(c.linesOf(i+times), c.linesOf(i)) {
 			times++
 		}
 		fmt.Fprintf(&b, "%3d. %s", n, c.Steps[i])
@@ -51,6 +56,9 @@ func (c *Counterexample) Error() string {
 			fmt.Fprintf(&b, " (%d times)", times)
 		}
 		b.WriteString("\n")
+		for _, line := range c.linesOf(i) {
+			fmt.Fprintf(&b, "     %s%s\n", didHeader, line)
+		}
 		i += times
 	}
 	fmt.Fprintf(&b, "then: %v", c.Err)
@@ -61,6 +69,14 @@ func (c *Counterexample) Error() string {
 		fmt.Fprintf(&b, "\nas a story:\n%s", c.Story)
 	}
 	return b.String()
+}
+
+// linesOf returns what an operator did in a step, a line each.
+func (c *Counterexample) linesOf(step int) []string {
+	if step >= len(c.did) {
+		return nil
+	}
+	return c.did[step].lines()
 }
 
 // Unwrap returns the violated property.
@@ -102,7 +118,7 @@ func parseStory(story string) (steps []string, isWalk bool, needs facts, err err
 			isWalk = true
 			continue
 		}
-		if line == "" || needs.parse(line) {
+		if line == "" || strings.HasPrefix(line, didHeader) || needs.parse(line) {
 			continue
 		}
 		number, step, ok := strings.Cut(line, ". ")
@@ -132,7 +148,28 @@ func (e *exploration) counterexample(f *search.Failure) *Counterexample {
 	if isCircle(err) {
 		err = fmt.Errorf("%w: %w", ErrNoRest, err)
 	}
-	return &Counterexample{
+	c := &Counterexample{
 		Steps: slices.Clone(f.Trace), Err: err, Bounds: e.bounds, isWalk: e.walks, needs: e.facts().without(e.learned),
 	}
+	_ = e.retrace(c.Steps, func(_, after *exploredState, _ string) error { // as far as it happens again
+		c.did = append(c.did, after.did)
+		return nil
+	})
+	return c
+}
+
+// retrace takes the steps of a trace again, and calls visit for each with the states before and after it.
+func (e *exploration) retrace(trace []string, visit func(before, after *exploredState, step string) error) error {
+	s := e.first
+	for _, name := range trace {
+		o, err := search.Find(e, s, name)
+		if err != nil || o == nil {
+			return fmt.Errorf("%q can't happen again: %w", name, err)
+		}
+		if err := visit(s, o.State, name); err != nil {
+			return err
+		}
+		s = o.State
+	}
+	return nil
 }

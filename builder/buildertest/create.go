@@ -49,7 +49,7 @@ func (s *Server) insert(r *request, obj client.Object) (client.Object, error) {
 	asked := obj.GetResourceVersion()
 	s.fillSystemFields(obj)
 	s.prepareCreate(r.kind, obj)
-	if errs := once(validateNew(r.kind, obj)); len(errs) > 0 {
+	if errs := once(append(validateNew(r.kind, obj), s.validateSchema(obj, nil)...)); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(r.kind.gvk.GroupKind(), obj.GetName(), errs)
 	}
 	if asked != "" {
@@ -110,6 +110,20 @@ func validateNew(k kind, obj client.Object) field.ErrorList {
 		errs = append(errs, rules.ValidateFinalizers(obj.GetFinalizers(), metadata.Child("finalizers"))...)
 	}
 	return append(errs, rules.ValidateNew(obj)...)
+}
+
+// validateSchema returns what the schema of a custom object doesn't admit, apart from what the old object, if any, already has.
+func (s *Server) validateSchema(obj, old client.Object) field.ErrorList {
+	u, ok := obj.(*unstructured.Unstructured)
+	c := s.crds[obj.GetObjectKind().GroupVersionKind()]
+	if !ok || c == nil {
+		return nil
+	}
+	var before map[string]any
+	if o, ok := old.(*unstructured.Unstructured); ok {
+		before = o.Object
+	}
+	return c.Validate(u.Object, before)
 }
 
 func nameRule(obj client.Object) validation.ValidateNameFunc {
@@ -207,6 +221,9 @@ func (s *Server) seed(given client.Object) error {
 	if deleted != nil {
 		obj.SetDeletionTimestamp(deleted)
 		obj.SetDeletionGracePeriodSeconds(new(int64))
+	}
+	if errs := s.validateSchema(obj, nil); len(errs) > 0 {
+		return apierrors.NewInvalid(k.gvk.GroupKind(), obj.GetName(), errs)
 	}
 	if found := s.get(k, client.ObjectKeyFromObject(obj)); found != nil {
 		return k.alreadyExists(found)

@@ -1,6 +1,7 @@
 package buildertest
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -14,6 +15,10 @@ import (
 
 // delete deletes an object as a DELETE does: at once, or with a deletion timestamp if finalizers or a grace period keep it.
 func (s *Server) delete(r *request, o *client.DeleteOptions) (client.Object, error) {
+	permanent := []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic}
+	if r.kind.gvk == namespaceKind.gvk && slices.Contains(permanent, r.Name) { // the admission plugin NamespaceLifecycle, before anything else
+		return nil, apierrors.NewForbidden(r.kind.resource, r.Name, errors.New("this namespace may not be deleted"))
+	}
 	old := s.get(r.kind, r.key())
 	if old == nil {
 		return nil, r.kind.notFound(r.Name)

@@ -25,16 +25,20 @@ type digestKey struct {
 	now    time.Time
 }
 
-// all returns a digest of all objects, each kind at a version.
+// all returns a digest of all objects, each kind at a version, and of the names of deleted namespaces, because those refuse objects.
 func (d digests) all(snap *snapshot, version func(schema.GroupVersionKind) uint64) search.Hash {
 	var sum search.Hash
 	for gvk, rows := range snap.tables {
 		at := version(gvk)
-		for _, h := range rows {
-			if obj := h.at(at); obj != nil {
-				one := d.of(obj, snap.now)
-				sum[0], sum[1] = sum[0]+one[0], sum[1]+one[1] // in any order
+		for key, h := range rows {
+			var one search.Hash
+			switch obj := h.at(at); {
+			case obj != nil:
+				one = d.of(obj, snap.now)
+			case gvk == namespaceKind.gvk && h[0].version <= at:
+				one = digest([]byte("deleted namespace " + key.Name))
 			}
+			sum[0], sum[1] = sum[0]+one[0], sum[1]+one[1] // in any order
 		}
 	}
 	return sum

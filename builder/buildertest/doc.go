@@ -15,8 +15,7 @@
 //   - Controllers. A Deployment gets no Pods. Package world has the controllers of a cluster: see [Cluster].
 //   - Rare validation, admission webhooks and RBAC (but see [CheckRole]), LimitRanges, scopes of quotas, and quotas of anything but pods.
 //     Inject their answers with [Client.Fail].
-//   - Validation by CRDs. It uses nothing of a schema but defaults, pruning and how lists merge: it accepts a wrong type, a number below a
-//     minimum, a missing required field, and what a rule forbids.
+//   - Validation by a CRD's CEL rules, and of duplicates in its lists of the types set and map.
 //   - Namespaces, unless it has had an object of the name: a namespace that was deleted is missing, any other one exists.
 //   - Subresources except status, patches of scale, and the binding of pods: no eviction.
 //   - Conversion between versions of a kind: each version has its own objects.
@@ -62,19 +61,20 @@
 //
 //	buildertest.Explore(t, scenario, buildertest.Bounds{Crashes: 1, StaleReads: 1, Edits: 1})
 //
-// A state is the server's objects without resource versions and the messages of refused pods, with ages instead of times, the queues, the
-// timers, what a stale cache could show, and how many faults have happened. UIDs don't depend on the order of creations there. What is
-// checked is in [Explore]; the errors are [ErrNoRest], [ErrOtherEnd], [ErrStuck], [ErrCreatedTwice], [ErrNotOwned], [ErrBackwards],
-// [ErrPanic] and those of [Scenario.Invariants]. A [Counterexample] is a numbered list of what happened, made as short as leaving out steps
-// makes it, and [Replay] runs it again:
+// A state is the server's objects without resource versions and the messages of refused pods, with ages instead of times, the names of
+// deleted namespaces, the queues, the timers, what a stale cache could show, and how many faults have happened. UIDs don't depend on the
+// order of creations there. What is checked is in [Explore]; the errors are [ErrNoRest], [ErrOtherEnd], [ErrStuck], [ErrCreatedTwice],
+// [ErrNotOwned], [ErrBackwards], [ErrPanic] and those of [Scenario.Invariants]. A [Counterexample] is a numbered list of what happened and
+// what passes wrote, made as short as leaving out steps makes it, and [Replay] runs it again:
 //
-//  1. pass of default/demo
-//  2. step Job default/demo-n1
-//  3. a user makes edit 1
-//  4. pass of default/demo, crash after write 1: patch Job.batch default/demo-n2
-//  5. a user makes edit 2
-//  6. pass of default/demo
-//     then: the end state differs:
+//	explore_test.go:12:   1. pass of default/demo
+//	         - create Job.batch default/demo-a
+//	         - patch JobFlow.api.practice.com/status default/demo
+//	      2. step Job default/demo-a
+//	      3. a user makes edit 1
+//	      4. pass of default/demo
+//	         - create Job.batch default/demo-a
+//	    then: pods demo-a-1 and demo-a-2 of node a run at the same time
 //
 // Events arrive at once, and wake the requests that a manager would enqueue; a pass that waits, or that reads an older state, stands for
 // an event that is late. A cache never shows an older state than in an earlier pass of its process. A crash with the reply to the last

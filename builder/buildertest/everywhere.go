@@ -146,16 +146,17 @@ type comparison struct {
 // waypoint is a state between two rounds. Runs through the same one do the same from there on, unless the memory of their processes
 // differs.
 type waypoint struct {
-	content     search.Hash // of all objects
-	now         time.Time
-	steps       int           // of Then that are done
-	after, next time.Duration // until the operator's next pass, and the cluster's next step
-	failed      string        // the operator's error
+	content search.Hash // of all objects
+	now     time.Time
+	steps   int           // of Then that are done
+	asked   string        // until the operator's next passes
+	next    time.Duration // until the cluster's next step
+	failed  string        // the operator's error
 }
 
 // endsAt reports whether a run ends at a waypoint. Later ones than that at which it first rests are not asked for. With a lag, what a
 // process reads until then depends on what it wrote.
-func (r *run) endsAt(after, next time.Duration, failed error, rests bool) bool {
+func (r *run) endsAt(asked []time.Duration, next time.Duration, failed error, rests bool) bool {
 	passed := r.passed
 	if rests {
 		r.passed = nil
@@ -163,7 +164,7 @@ func (r *run) endsAt(after, next time.Duration, failed error, rests bool) bool {
 		return false
 	}
 	snap := r.server.snapshot()
-	at := waypoint{now: snap.now, steps: r.steps, after: after, next: next}
+	at := waypoint{now: snap.now, steps: r.steps, asked: fmt.Sprint(asked), next: next}
 	if failed != nil {
 		at.failed = failed.Error()
 	}

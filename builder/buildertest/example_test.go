@@ -207,6 +207,6 @@ func ExampleWithCRDs() {
 	_ = v1alpha1.AddToScheme(types)
 	server := buildertest.NewServer(types, buildertest.WithCRDs("../../config/crd"))
 	flow := &v1alpha1.JobFlow{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "flow"}}
-	fmt.Println(server.Client("me").Create(context.Background(), flow), flow.Generation)
-	// Output: <nil> 1
+	fmt.Println(server.Client("me").Create(context.Background(), flow))
+	// Output: JobFlow.api.practice.com "flow" is invalid: spec.flows: Required value
 }

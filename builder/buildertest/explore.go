@@ -104,7 +104,7 @@ func (r Report) String() string {
 // The properties:
 //
 //   - It comes to rest: no circle of states in which the operator writes, and a pass on its own result writes nothing. Without a
-//     RequeueAfter a pass a day later changes nothing either, except times, unless Scenario.ClockStands.
+//     RequeueAfter of its request, a pass a day later changes nothing either, except times, and doesn't fail, unless Scenario.ClockStands.
 //   - All runs end in the same state, by Scenario.Normalize, as the run without faults. No error stays, except those of Tolerate.
 //   - No object is created more often than without faults, unless someone else deleted it.
 //   - No write to a Foreign object, and no deletion of an object that no operator created and no requested one controls. The claims of a
@@ -254,7 +254,9 @@ func (e *exploration) learn() error {
 	case err != nil:
 		return err
 	case failure != nil:
-		return e.counterexample(failure)
+		found := e.counterexample(failure)
+		found.Story, _ = e.story(found.Steps) // none if the steps can't happen again with all that it has learned
+		return found
 	case e.end == nil:
 		const shown = 10
 		last := trace[max(0, len(trace)-shown):]

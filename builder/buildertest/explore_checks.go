@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -70,54 +66,12 @@ func (e *exploration) checkOwner(before, after *exploredState, call Call) error 
 		return nil
 	}
 	for gvk, rows := range before.server.tables {
-		if obj := rows[keyOfCall(call)].at(before.server.version); obj != nil && gvk.GroupKind() == call.Kind && !e.isOurs(before.server, obj) {
+		obj := rows[keyOfCall(call)].at(before.server.version)
+		if obj != nil && gvk.GroupKind() == call.Kind && !isOurs(obj, before.server.everyObject(), e.isOwner) {
 			return fmt.Errorf("%w: %s", ErrNotOwned, call)
 		}
 	}
 	return nil
-}
-
-// isOurs reports whether an object is requested, or controlled by a requested one, at any depth. The claims that a StatefulSet's controller
-// has created for it have no controller, and outlive it.
-func (e *exploration) isOurs(snap *snapshot, obj client.Object) bool {
-	if e.isOwner(obj) {
-		return true
-	}
-	if claim, ok := obj.(*corev1.PersistentVolumeClaim); ok {
-		for _, h := range snap.tables[appsv1.SchemeGroupVersion.WithKind("StatefulSet")] {
-			for _, m := range h {
-				if set, ok := m.object.(*appsv1.StatefulSet); ok && isClaimOf(set, claim) && e.isOurs(snap, set) {
-					return true
-				}
-			}
-		}
-	}
-	ref := metav1.GetControllerOfNoCopy(obj)
-	if ref == nil {
-		return false
-	}
-	for _, rows := range snap.tables {
-		for _, h := range rows {
-			if o := h.at(snap.version); o != nil && o.GetUID() == ref.UID {
-				return e.isOurs(snap, o)
-			}
-		}
-	}
-	return false
-}
-
-// isClaimOf reports whether a claim has a name for which a StatefulSet's controller makes one.
-func isClaimOf(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
-	return set.Namespace == claim.Namespace && slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool {
-		number, found := strings.CutPrefix(claim.Name, t.Name+"-"+set.Name+"-")
-		_, err := strconv.Atoi(number)
-		return found && err == nil
-	})
-}
-
-// isOwner reports whether a process has a request of an object.
-func (e *exploration) isOwner(obj client.Object) bool {
-	return slices.ContainsFunc(e.processes, func(p process) bool { return e.scenario.reconciles(p.Process, obj) })
 }
 
 // checkChanges checks the state after a pass, or a part of one.
@@ -294,11 +248,14 @@ func (e *exploration) checkQuiet(s *exploredState, process int, r reconcile.Requ
 	return e.checkLater(s, process, r)
 }
 
-// checkLater checks that a pass a day later changes nothing but times, where nothing requests a pass: an operator that waits for a time
-// must request one.
+// checkLater checks that a pass a day later changes nothing but times, and doesn't fail, where nothing requests it: an operator that waits
+// for a time must request a pass.
 func (e *exploration) checkLater(s *exploredState, process int, r reconcile.Request) error {
 	cluster, err := e.aroundOf(s)
-	if err != nil || e.scenario.ClockStands || e.canWait(s) || !cluster.next.IsZero() {
+	q := s.queues[process]
+	_, timed := q.timers[r]
+	_, queued := q.pending[r]
+	if err != nil || e.scenario.ClockStands || timed || queued && !q.quiet[r] || !cluster.next.IsZero() {
 		return err
 	}
 	server := *s.server
@@ -307,8 +264,18 @@ func (e *exploration) checkLater(s *exploredState, process int, r reconcile.Requ
 	later.server = &server
 	later.queues[process] = e.newQueue(process, server.version)
 	done, err := e.run(later, process, r, reads{})
-	if err != nil || len(done.after) == 0 {
+	if err != nil {
 		return err
+	}
+	const unasked = "nothing has changed, no pass over %s is requested, and one a day later"
+	if p, ok := errors.AsType[panicked](done.err); ok {
+		return fmt.Errorf("%w: "+unasked+" panics: %v", ErrPanic, r, p.value)
+	}
+	if len(done.after) == 0 {
+		if done.err != nil && !e.scenario.Tolerate(done.err) {
+			return fmt.Errorf("%w: "+unasked+" fails: %w", ErrStuck, r, done.err)
+		}
+		return nil
 	}
 	was, err := e.endState(s.server)
 	if err != nil {
@@ -318,8 +285,8 @@ func (e *exploration) checkLater(s *exploredState, process int, r reconcile.Requ
 	if err != nil || slices.Equal(was, is) {
 		return err
 	}
-	return fmt.Errorf("%w: nothing has changed, no pass is requested, and one over %s a day later makes a change: %s; "+
-		"a pass that waits for a time returns RequeueAfter", ErrNoRest, r, done.after[0].call)
+	const hint = "a pass that waits for a time returns RequeueAfter"
+	return fmt.Errorf("%w: "+unasked+" makes a change: %s; "+hint, ErrNoRest, r, done.after[0].call)
 }
 
 func keyOfCall(c Call) client.ObjectKey {

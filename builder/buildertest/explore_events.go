@@ -29,6 +29,9 @@ func (e *exploration) arrive(s *exploredState, byOperators []written) (*explored
 	for _, ch := range news {
 		if ch.before == nil {
 			e.follow(ch.gvk, ch.object)
+			if err := e.checkKind(ch.object); err != nil && !own[nameOf(ch)] {
+				return nil, err
+			}
 		}
 		if n := ch.object.GetGeneration(); ch.before == nil || n == 0 || n != ch.before.GetGeneration() {
 			e.learnContention(ch.object)
@@ -43,6 +46,7 @@ func (e *exploration) arrive(s *exploredState, byOperators []written) (*explored
 	if len(news) > 0 {
 		next.idle = 0
 		for i := range next.queues {
+			clear(next.queues[i].fired)
 			for r, held := range next.queues[i].pending {
 				if held {
 					next.queues[i].pending[r] = false
@@ -55,10 +59,14 @@ func (e *exploration) arrive(s *exploredState, byOperators []written) (*explored
 
 // forgive allows an operator to create an object again that it didn't delete itself.
 func (s *exploredState) forgive(ch change, own map[string]bool) {
-	name := Call{Kind: ch.gvk.GroupKind(), Namespace: ch.object.GetNamespace(), Name: ch.object.GetName()}.object()
+	name := nameOf(ch)
 	if !own[name] && s.made[name] > 0 {
 		s.made[name]--
 	}
+}
+
+func nameOf(ch change) string {
+	return Call{Kind: ch.gvk.GroupKind(), Namespace: ch.object.GetNamespace(), Name: ch.object.GetName()}.object()
 }
 
 // wake enqueues the requests of a change.

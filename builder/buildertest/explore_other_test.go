@@ -108,8 +108,54 @@ func TestAnObjectOfAnotherKindWithTheNameOfTheOwnerIsForeign(t *testing.T) {
 	_, err = buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
 	assert.EqualError(t, err, "the request default/owner may mean a ConfigMap or a Secret; set Owner to an object of the reconciled kind")
 
-	s.Objects = s.Objects[:1]
+	s.Owner, s.Objects = &corev1.ConfigMap{}, s.Objects[:1]
 	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error { return c.Create(ctx, secret.DeepCopy()) }}
 	_, err = buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
 	require.ErrorIs(t, err, buildertest.ErrNotOwned, "one that a user creates later")
+}
+
+// secondKind is a scenario whose owner comes into being when an object of another kind has its name already. The operator deletes the pod
+// of its Job.
+func secondKind() buildertest.Scenario {
+	s := by(func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
+		job, pods := jobOf(owner, "j"), &corev1.PodList{}
+		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); apierrors.IsNotFound(err) {
+			return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, job))
+		}
+		if err := c.List(ctx, pods); err != nil {
+			return reconcile.Result{}, err
+		}
+		for i := range pods.Items {
+			if p := &pods.Items[i]; p.Status.Phase == corev1.PodSucceeded && len(p.Finalizers) == 0 {
+				return reconcile.Result{}, client.IgnoreNotFound(c.Delete(ctx, p))
+			}
+		}
+		return reconcile.Result{}, nil
+	})
+	s.Objects = []client.Object{world.Node("n1"), &corev1.Secret{ObjectMeta: configMap("owner").ObjectMeta}}
+	s.Cluster = world.Cluster(world.Options{Pods: world.JobsSucceed})
+	s.Then = []buildertest.Edit{func(ctx context.Context, c client.Client) error { return c.Create(ctx, configMap("owner")) }}
+	return s
+}
+
+func TestAnOwnerOfAnotherKindThanTheFirstObjectOfItsName(t *testing.T) {
+	s := secondKind()
+	_, err := buildertest.FindCounterexample(t.Context(), s, buildertest.Bounds{})
+	require.EqualError(t, err, "the request default/owner may mean a Secret or a ConfigMap; set Owner to an object of the reconciled kind")
+	s.Owner = &corev1.ConfigMap{}
+	buildertest.Explore(t, s, buildertest.Bounds{})
+}
+
+// The builder prunes a child that someone else has created for the owner.
+func TestTheOperatorOfABuilderKnowsItsKind(t *testing.T) {
+	s := secondKind()
+	s.Reconciler = copying
+	s.Then = append(s.Then, func(ctx context.Context, c client.Client) error {
+		owner := configMap("owner")
+		if err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner); err != nil {
+			return err
+		}
+		return c.Create(ctx, owned(configMap("extra"), owner))
+	})
+	buildertest.Explore(t, s, buildertest.Bounds{})
 }

@@ -35,6 +35,7 @@ type written struct {
 	call    Call
 	nth     int // calls of the pass before that a Fault of this call matches too
 	ordinal int // of this write among the successful ones of the pass
+	writes  int // of the pass up to this one, as in passed
 	server  *snapshot
 }
 
@@ -80,16 +81,13 @@ func (e *exploration) run(s *exploredState, process int, request reconcile.Reque
 			return
 		}
 		calls := c.ledger.Calls()
-		done.after = append(done.after, written{call, matching(calls, call) - 1, successful(calls), e.server.snapshot()})
+		w := written{call, matching(calls, call) - 1, successful(calls), len(lasting(calls)), e.server.snapshot()}
+		done.after = append(done.after, w)
 	}
 	e.passes++
 	done.result, done.err = e.reconcile(reconciler, request)
 	e.see(c.ledger.Calls())
-	for _, call := range c.ledger.Writes() {
-		if !call.DryRun {
-			done.writes = append(done.writes, call)
-		}
-	}
+	done.writes = lasting(c.ledger.Calls())
 	done.server, done.wrote = e.server.snapshot(), c.view.wrote
 	return done, nil
 }
@@ -110,17 +108,17 @@ func (e *exploration) reconcile(r reconcile.Reconciler, request reconcile.Reques
 
 // pass makes a pass. It returns what it leads to without a crash, and with one after each of its writes.
 func (e *exploration) pass(s *exploredState, step string, process int, request reconcile.Request, r reads) ([]outcome, error) {
-	done, err := e.run(s, process, request, r)
+	pass, err := e.run(s, process, request, r)
 	if err != nil {
 		return nil, err
 	}
-	next, err := e.afterPass(s, process, request, r, done)
+	next, err := e.afterPass(s, process, request, r, pass)
 	if err != nil {
 		return nil, err
 	}
-	outcomes := []outcome{{Name: step, State: next, Wrote: len(done.after) > 0, Err: e.checkPass(s, next, done)}}
+	outcomes := []outcome{{Name: step, State: next, Wrote: len(pass.after) > 0, Err: e.checkPass(s, next, pass)}}
 	if s.lost < e.bounds.LostReplies {
-		lost, err := e.losingReplies(s, step, process, request, r, done)
+		lost, err := e.losingReplies(s, step, process, request, r, pass)
 		if err != nil {
 			return nil, err
 		}
@@ -129,9 +127,9 @@ func (e *exploration) pass(s *exploredState, step string, process int, request r
 	if s.crashes >= e.bounds.Crashes {
 		return outcomes, nil
 	}
-	for k, w := range done.after {
+	for k, w := range pass.after {
 		e.server.restore(w.server)
-		crashed, err := e.arrive(s, done.after[:k+1])
+		crashed, err := e.arrive(s, pass.after[:k+1])
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +137,7 @@ func (e *exploration) pass(s *exploredState, step string, process int, request r
 		if r.name != "" {
 			crashed.stale++
 		}
-		crashed.busy = s.busy + 1
+		crashed.busy, crashed.did = s.busy+1, done{writes: pass.writes[:w.writes]}
 		name := fmt.Sprintf("%s, crash after write %d: %s", step, k+1, w.call)
 		outcomes = append(outcomes, outcome{Name: name, State: crashed, Wrote: true, Err: e.checkChanges(s, crashed)})
 	}
@@ -193,12 +191,23 @@ func matching(calls []Call, like Call) int {
 // successful returns the number of writes that succeeded.
 func successful(calls []Call) int {
 	n := 0
-	for _, c := range calls {
-		if c.Verb.IsWrite() && !c.DryRun && c.Err == nil {
+	for _, c := range lasting(calls) {
+		if c.Err == nil {
 			n++
 		}
 	}
 	return n
+}
+
+// lasting returns the writes, also failed ones, without dry runs.
+func lasting(calls []Call) []Call {
+	var writes []Call
+	for _, c := range calls {
+		if c.Verb.IsWrite() && !c.DryRun {
+			writes = append(writes, c)
+		}
+	}
+	return writes
 }
 
 type outcome = search.Outcome[*exploredState]
@@ -214,12 +223,10 @@ func (e *exploration) afterPass(s *exploredState, process int, request reconcile
 	if err != nil {
 		return nil, err
 	}
+	next.did.writes, next.did.err = done.writes, done.err
 	q := &next.queues[process]
 	q.wrote = done.wrote
-	q.seen = map[schema.GroupVersionKind]uint64{}
-	for gvk := range s.server.tables {
-		q.seen[gvk] = r.versionOf(s.server)(gvk)
-	}
+	q.seen = r.versions(s.server)
 	if e.bounds.KeepMemory {
 		q.passes = append(q.passes, pastPass{s.server, request, r, s.queues[process].wrote, done.faults})
 		q.memory = digest(fmt.Appendf(nil, "%x %s %s %x", q.memory, request, done.lost, e.digests.all(s.server, r.versionOf(s.server))))
@@ -260,8 +267,8 @@ func (e *exploration) crash(s *exploredState, process int) {
 
 func (e *exploration) newQueue(process int, version uint64) queueState {
 	q := queueState{
-		pending: map[reconcile.Request]bool{}, timers: map[reconcile.Request]time.Time{}, errs: map[reconcile.Request]error{},
-		wrote: map[schema.GroupVersionKind]uint64{}, quiet: map[reconcile.Request]bool{}, started: version,
+		pending: map[reconcile.Request]bool{}, quiet: map[reconcile.Request]bool{}, timers: map[reconcile.Request]time.Time{},
+		fired: map[reconcile.Request]bool{}, errs: map[reconcile.Request]error{}, wrote: map[schema.GroupVersionKind]uint64{}, started: version,
 	}
 	for _, r := range e.processes[process].Requests {
 		q.pending[r] = false

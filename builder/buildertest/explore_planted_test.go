@@ -288,3 +288,25 @@ func TestExploreFindsPlantedBugs(t *testing.T) {
 		})
 	}
 }
+
+func TestACounterexampleSaysWhatItsPassesWrote(t *testing.T) {
+	for _, c := range []struct {
+		bug    bug
+		bounds buildertest.Bounds
+		lines  string
+	}{
+		{intermediate, bounds, `
+  1. pass of default/owner, crash after write 1: create Job.batch default/owner-backup
+     - create Job.batch default/owner-backup
+`},
+		{doubleCreate, buildertest.Bounds{LostReplies: 1, Coarse: true}, `
+  1. pass of default/owner, the reply to write 1 is lost: create ConfigMap default/log-00001
+     - create ConfigMap default/log-00001: Timeout: request did not complete within the allotted timeout: create
+     - error: Timeout: request did not complete within the allotted timeout: create
+`},
+	} {
+		_, err := buildertest.FindCounterexample(t.Context(), backup(c.bug), c.bounds)
+		require.Error(t, err)
+		assert.Contains(t, "\n"+err.Error(), c.lines)
+	}
+}

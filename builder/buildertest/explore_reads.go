@@ -28,6 +28,15 @@ func (r reads) versionOf(snap *snapshot) func(schema.GroupVersionKind) uint64 {
 	}
 }
 
+// versions returns the version of each kind that is read.
+func (r reads) versions(snap *snapshot) map[schema.GroupVersionKind]uint64 {
+	versions := map[schema.GroupVersionKind]uint64{}
+	for gvk := range snap.tables {
+		versions[gvk] = r.versionOf(snap)(gvk)
+	}
+	return versions
+}
+
 // staleReads returns the older states that a process may read: its caches miss up to Lag changes, of all kinds or of one. They miss no
 // change before the process started, none that an earlier pass of the process has read, because a cache never becomes older, and none of
 // its own writes (unless LagOwnWrites).

@@ -3,6 +3,7 @@ package buildertest_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -83,5 +84,40 @@ func TestExploreAStaleReadAtRest(t *testing.T) {
 			t.Log(err)
 			assert.EqualError(t, buildertest.Replay(t.Context(), c.scenario, c.bounds, err.Error()), err.Error())
 		})
+	}
+}
+
+// atDeadline records at its deadline whether its Job has succeeded, an hour after the pass that observes the success writes nothing.
+func atDeadline() buildertest.Scenario {
+	s := by(func(ctx context.Context, c *buildertest.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
+		if owner.Data["result"] != "" {
+			return reconcile.Result{}, nil
+		}
+		job := jobOf(owner, "once")
+		err := c.Get(ctx, client.ObjectKeyFromObject(job), job)
+		if apierrors.IsNotFound(err) {
+			return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, job))
+		}
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		if left := job.CreationTimestamp.Add(time.Hour).Sub(c.Now()); left > 0 {
+			return reconcile.Result{RequeueAfter: left}, nil
+		}
+		owner.Data["result"] = "TimedOut"
+		if job.Status.Succeeded > 0 {
+			owner.Data["result"] = "Succeeded"
+		}
+		return reconcile.Result{}, c.Update(ctx, owner)
+	})
+	s.Objects = append(s.Objects, world.Node("n1"))
+	s.Cluster = world.Cluster(world.Options{Pods: world.JobsSucceed})
+	return s
+}
+
+// A pass that writes nothing reads the present state too, before time passes: the cache shows no older one afterwards.
+func TestExploreReadsNoOlderStateThanAPassThatWroteNothing(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		buildertest.Explore(t, atDeadline(), buildertest.Bounds{StaleReads: 1, Lag: 6, Coarse: true, KeepMemory: keep})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,6 +25,29 @@ type exploredState struct {
 	crashes, stale, early, lost int // that happened so far
 
 	made map[string]int // creations by operators of an object, without those that others made necessary
+
+	did done // by an operator, in the step that led here
+}
+
+// done is what a pass did, for people.
+type done struct {
+	writes []Call // without dry runs
+	err    error
+}
+
+// lines returns the writes and the error, a line each.
+func (d done) lines() []string {
+	var lines []string
+	for _, w := range d.writes {
+		lines = append(lines, w.String())
+	}
+	if d.err != nil {
+		lines = append(lines, fmt.Sprintf("error: %v", d.err))
+	}
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(line, "\n", " ")
+	}
+	return lines
 }
 
 // queueState is the queue of a process, and what the process remembers.
@@ -31,6 +55,7 @@ type queueState struct {
 	pending map[reconcile.Request]bool      // true: the last pass failed without a change, so only a change or time begins the next one
 	quiet   map[reconcile.Request]bool      // pending, and counted as taken: see settleQuiet
 	timers  map[reconcile.Request]time.Time // requested passes
+	fired   map[reconcile.Request]bool      // timers, since the last change
 	errs    map[reconcile.Request]error     // of the last pass of a request
 	started uint64                          // the server's version at its start
 	wrote   map[schema.GroupVersionKind]uint64
@@ -48,14 +73,15 @@ type pastPass struct {
 	faults  []Fault
 }
 
-// clone returns a copy to change.
+// clone returns a copy to change, to which nothing has led yet.
 func (s *exploredState) clone() *exploredState {
 	c := *s
+	c.did = done{}
 	c.made = maps.Clone(s.made)
 	c.queues = slices.Clone(s.queues)
 	for i, q := range c.queues {
 		q.pending, q.timers, q.errs, q.wrote = maps.Clone(q.pending), maps.Clone(q.timers), maps.Clone(q.errs), maps.Clone(q.wrote)
-		q.quiet = maps.Clone(q.quiet)
+		q.quiet, q.fired = maps.Clone(q.quiet), maps.Clone(q.fired)
 		q.passes = slices.Clip(q.passes)
 		c.queues[i] = q
 	}
@@ -83,7 +109,7 @@ func (e *exploration) Hash(s *exploredState) search.Hash {
 			if queued = queued && !q.quiet[r]; !queued && !quiet && !timed && q.errs[r] == nil {
 				continue
 			}
-			text = fmt.Appendf(text, "|%d %s %t%t%t%t", i, r, queued, held, quiet, q.errs[r] != nil)
+			text = fmt.Appendf(text, "|%d %s %t%t%t%t%t", i, r, queued, held, quiet, q.errs[r] != nil, q.fired[r])
 			if timed {
 				text = fmt.Appendf(text, " in %s", timer.Sub(s.server.now))
 			}

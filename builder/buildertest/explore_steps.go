@@ -37,7 +37,7 @@ func (e *exploration) Steps(s *exploredState) (steps []string, rest bool, err er
 	if cluster.alone {
 		return steps[len(steps)-1:], false, nil
 	}
-	if len(steps) == 0 && s.idle < idleSteps && (e.canWait(s) || !cluster.next.IsZero()) {
+	if len(steps) == 0 && !nextTime(s, cluster, false).IsZero() {
 		steps = append(steps, timeStep)
 	}
 	if s.edits < len(e.scenario.Then) && (len(steps) == 0 || s.edits < e.bounds.Edits) {
@@ -72,21 +72,6 @@ func (e *exploration) passName(process, request int) string {
 		name += " by " + p.Name
 	}
 	return name
-}
-
-// canWait reports whether time may change something: a pass is requested for later, or has failed.
-func (e *exploration) canWait(s *exploredState) bool {
-	for _, q := range s.queues {
-		if len(q.timers) > 0 {
-			return true
-		}
-		for r := range q.pending {
-			if !q.quiet[r] {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // staleSteps returns the passes that may read an older state.
@@ -157,9 +142,9 @@ func (e *exploration) do(s *exploredState, step string) ([]outcome, error) {
 	case strings.HasPrefix(step, editStep):
 		return one(e.edit(s))
 	case step == timeStep:
-		return one(e.wait(s))
+		return one(e.wait(s, false))
 	case step == earlyStep:
-		next, err := e.wait(s)
+		next, err := e.wait(s, true)
 		if err != nil {
 			return nil, err
 		}
@@ -198,9 +183,32 @@ func (e *exploration) doPass(s *exploredState, step string) ([]outcome, error) {
 	return outcomes, err
 }
 
-// wait returns the state at the time of the next requested pass, or the next step of the cluster; a second later, if passes only failed.
-// The failed ones may run again too.
-func (e *exploration) wait(s *exploredState) (*exploredState, error) {
+// nextTime returns the time of the next requested pass, or the next step of the cluster; a second later, if passes only failed; zero if
+// nothing waits. After idleSteps clock steps without a change, a timer that has fired meanwhile, or a pass that fails, will change nothing
+// any more. It hides neither a later timer nor the cluster, which has as many clock steps to change something. With all, they all count.
+func nextTime(s *exploredState, cluster around, all bool) time.Time {
+	all = all || s.idle < idleSteps
+	var next time.Time
+	if all || s.idle < 2*idleSteps {
+		next = cluster.next
+	}
+	for _, q := range s.queues {
+		for r, at := range q.timers {
+			if (all || !q.fired[r]) && (next.IsZero() || at.Before(next)) {
+				next = at
+			}
+		}
+		for _, held := range q.pending {
+			if all && held && next.IsZero() {
+				next = s.server.now.Add(time.Second)
+			}
+		}
+	}
+	return next
+}
+
+// wait returns the state at the next time. The failed passes may run again too.
+func (e *exploration) wait(s *exploredState, all bool) (*exploredState, error) {
 	cluster, err := e.aroundOf(s)
 	if err != nil {
 		return nil, err
@@ -208,19 +216,7 @@ func (e *exploration) wait(s *exploredState) (*exploredState, error) {
 	next := s.clone()
 	next.idle++
 	next.busy = 0
-	until := cluster.next
-	for _, q := range s.queues {
-		for _, at := range q.timers {
-			if until.IsZero() || at.Before(until) {
-				until = at
-			}
-		}
-		for _, held := range q.pending {
-			if held && until.IsZero() {
-				until = s.server.now.Add(time.Second)
-			}
-		}
-	}
+	until := nextTime(s, cluster, all)
 	if !e.scenario.ClockStands && until.After(s.server.now) {
 		later := *s.server
 		later.now = until
@@ -228,16 +224,20 @@ func (e *exploration) wait(s *exploredState) (*exploredState, error) {
 	}
 	for i := range next.queues {
 		q := &next.queues[i]
+		if len(q.quiet) > 0 { // they are done before the time passes, and have read the present state
+			q.seen = reads{}.versions(s.server)
+		}
 		for r, at := range q.timers {
 			if !at.After(until) {
 				delete(q.timers, r)
 				delete(q.quiet, r)
 				q.pending[r] = false
+				q.fired[r] = true
 			}
 		}
 		for r := range q.pending {
 			q.pending[r] = false
-			if q.quiet[r] { // it is done before the time passes
+			if q.quiet[r] {
 				delete(q.pending, r)
 				delete(q.quiet, r)
 			}

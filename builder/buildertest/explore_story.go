@@ -6,8 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/armature-dev/armature/builder/buildertest/internal/search"
 )
 
 // theManager is the name of the manager that runs the operators in stories.
@@ -20,12 +18,8 @@ func (e *exploration) story(trace []string) (string, error) {
 	}
 	var b strings.Builder
 	b.WriteString(e.scenario.Setup)
-	s := e.first
-	for _, name := range trace {
-		lines, err := e.lines(s, name)
-		if err != nil {
-			return "", err
-		}
+	err := e.retrace(trace, func(before, _ *exploredState, step string) error {
+		lines, err := e.lines(before, step)
 		for _, line := range lines {
 			if strings.HasSuffix(line, "\n") {
 				b.WriteString(line) // with its input and output
@@ -33,13 +27,15 @@ func (e *exploration) story(trace []string) (string, error) {
 				b.WriteString(line + "\n----\n\n")
 			}
 		}
-		o, err := search.Find(e, s, name)
-		if err != nil || o == nil {
-			return "", fmt.Errorf("%q can't happen again: %w", name, err)
-		}
-		s = o.State
+		return err
+	})
+	if err != nil {
+		return "", err
 	}
-	return b.String(), nil
+	if e.scenario.RunStory == nil {
+		return b.String(), nil
+	}
+	return e.scenario.RunStory(e.ctx, b.String())
 }
 
 // lines returns the lines of an outcome.
@@ -55,7 +51,7 @@ func (e *exploration) lines(s *exploredState, name string) ([]string, error) {
 	case strings.HasPrefix(name, editStep):
 		return []string{e.scenario.ThenLines[s.edits]}, nil
 	case name == timeStep || name == earlyStep:
-		next, err := e.wait(s)
+		next, err := e.wait(s, name == earlyStep)
 		if err != nil {
 			return nil, err
 		}

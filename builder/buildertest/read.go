@@ -23,10 +23,14 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, obj client.Objec
 	if err != nil {
 		return err
 	}
+	r.live = asks(opts)
+	return c.get(ctx, r, obj)
+}
+
+func (c *Client) get(ctx context.Context, r *request, obj client.Object) error {
 	if err := r.checkKey(); err != nil {
 		return err
 	}
-	r.live = asks(opts)
 	return c.answer(ctx, r, obj, func() (client.Object, error) {
 		if h := c.server.tables[r.kind.gvk][r.key()]; h != nil {
 			if found := h.at(c.horizon(r.kind, r.live)); found != nil {

@@ -23,8 +23,10 @@ import (
 // no scenario makes use of a permission. So the scenarios must reach everything that the operator ever does; see [Scenario].Then. Before
 // the first of these edits and after the last, someone changes the children, and the operator repairs them. A read of the cache uses list
 // and watch, and an apply that creates an object uses create beside patch. A Role permits nothing in other namespaces than its own, if the
-// file names that; it permits a cache to list a kind, because a manager may limit its cache to namespaces. [Scenario].Uses declares what no
-// scenario can reach. Not checked are permissions that no test can cause: see [rbac.Usage.Unused].
+// file names that, and no kinds without a namespace. It permits a cache to list a kind, because a manager may limit its cache to
+// namespaces. Each Role must be made use of in its namespace. A rule with resourceNames
+// permits requests that name one of these objects: not create, and no cache. It counts as used if one of its names is. [Scenario].Uses
+// declares what no scenario can reach. Not checked are permissions that no test can cause: see [rbac.Usage.Unused].
 //
 //	buildertest.CheckRole(t, "../config/role.yaml", installed(t), upgraded(t))
 func CheckRole(t testing.TB, path string, scenarios ...Scenario) {
@@ -39,7 +41,7 @@ func CheckRole(t testing.TB, path string, scenarios ...Scenario) {
 }
 
 func checkRole(ctx context.Context, roles []rbacv1.ClusterRole, scenarios []Scenario) error {
-	role := &role{roles: roles}
+	role := &role{roles: roles, used: make([]rbac.Usage, len(roles))}
 	var errs []error
 	for i, s := range scenarios {
 		if err := role.run(ctx, s); err != nil {
@@ -49,31 +51,61 @@ func checkRole(ctx context.Context, roles []rbacv1.ClusterRole, scenarios []Scen
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	if unused := role.used.Unused(role.rules(nil)); len(unused) > 0 {
+	if unused := role.unused(); len(unused) > 0 {
 		return fmt.Errorf("the role permits what no scenario makes use of: %s; remove it, add a scenario, or declare it in Scenario.Uses",
-			joined(unused))
+			strings.Join(unused, ", "))
 	}
 	return nil
 }
 
 // role is what clients may do, by all roles of a file.
 type role struct {
-	roles   []rbacv1.ClusterRole // a Role has a namespace
-	used    rbac.Usage
-	refused []string // permissions, in the present scenario
+	roles   []rbacv1.ClusterRole // a Role has a namespace or its kind
+	used    []rbac.Usage         // of each role
+	refused []string             // permissions, in the present scenario
 }
 
 // rules returns the rules that apply to a call; nil: all of them.
 func (r *role) rules(call *request) []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for i := range r.roles {
-		namespace := r.roles[i].Namespace
-		listed := call == nil || call.Namespace == "" && call.kind.namespaced && call.isCached()
-		if namespace == "" || listed || call.Namespace == namespace {
+		if applies(&r.roles[i], call) {
 			rules = append(rules, r.roles[i].Rules...)
 		}
 	}
 	return rules
+}
+
+// applies reports whether a role says what a call may do. A cache of all namespaces may be one of those of the Roles. A Role without a
+// namespace is of any one.
+func applies(role *rbacv1.ClusterRole, call *request) bool {
+	switch {
+	case call == nil || role.Namespace == "" && role.Kind != "Role":
+		return true
+	case call.Namespace == "":
+		return call.kind.namespaced && call.isCached()
+	default:
+		return role.Namespace == "" || role.Namespace == call.Namespace
+	}
+}
+
+// unused returns the permissions of each role that no call made use of, in words.
+func (r *role) unused() []string {
+	var unused []string
+	all := r.rules(nil)
+	for i := range r.roles {
+		granted := rbac.Permissions(r.roles[i].Rules)
+		for _, p := range r.used[i].Unused(all) {
+			words := p.String()
+			if namespace := r.roles[i].Namespace; namespace != "" {
+				words += fmt.Sprintf(" in namespace %q", namespace)
+			}
+			if slices.Contains(granted, p) && !slices.Contains(unused, words) {
+				unused = append(unused, words)
+			}
+		}
+	}
+	return unused
 }
 
 // run runs a scenario under the role.
@@ -136,21 +168,42 @@ func (r *role) check(call *request, missing bool) error {
 
 // use notes the permissions that a call needs, and returns one that the role doesn't have.
 func (r *role) use(call *request, needed []rbac.Permission) (refused string, ok bool) {
-	r.used.Note(needed...)
+	for i := range r.roles {
+		if applies(&r.roles[i], call) {
+			r.used[i].Note(needed...)
+		}
+	}
 	for _, p := range needed {
 		if rbac.Allows(r.rules(call), p) {
 			continue
 		}
-		refused = p.String()
-		if rbac.Allows(r.rules(nil), p) { // elsewhere
-			refused += fmt.Sprintf(" in namespace %q", call.Namespace)
-		}
+		refused = r.words(call, p)
 		if !slices.Contains(r.refused, refused) {
 			r.refused = append(r.refused, refused)
 		}
 		return refused, true
 	}
 	return "", false
+}
+
+// words returns a permission that a call lacks, with what distinguishes it from those that the role has: the namespace or the name.
+func (r *role) words(call *request, p rbac.Permission) string {
+	bare := p
+	bare.Name = ""
+	switch granted := rbac.Allows(r.rules(nil), p); {
+	case granted && call.Namespace == "":
+		return bare.String() + " in the whole cluster"
+	case granted:
+		return fmt.Sprintf("%s in namespace %q", bare, call.Namespace)
+	}
+	rules := r.rules(call)
+	for _, granted := range rbac.Permissions(rules) {
+		other := p
+		if other.Name = granted.Name; p.Name != "" && other.Name != "" && rbac.Allows(rules, other) {
+			return p.String()
+		}
+	}
+	return bare.String()
 }
 
 // permissions returns what a call needs. A cache lists and watches what is read of it.
@@ -160,7 +213,12 @@ func permissions(call *request, missing bool) []rbac.Permission {
 		resource += "/" + call.Subresource
 	}
 	p := func(verb Verb) rbac.Permission {
-		return rbac.Permission{Verb: string(verb), Group: call.Kind.Group, Resource: resource}
+		return rbac.Permission{Verb: string(verb), Group: call.Kind.Group, Resource: resource, Name: call.Name}
+	}
+	all := func(verb Verb) rbac.Permission { // the request's URL names no object
+		permission := p(verb)
+		permission.Name = ""
+		return permission
 	}
 	switch {
 	case call.Verb == VerbApply && call.Subresource == "" && missing:
@@ -168,16 +226,10 @@ func permissions(call *request, missing bool) []rbac.Permission {
 	case call.Verb == VerbApply:
 		return []rbac.Permission{p(VerbPatch)}
 	case call.isCached():
-		return []rbac.Permission{p(VerbList), p(VerbWatch)}
+		return []rbac.Permission{all(VerbList), all(VerbWatch)}
+	case call.Verb == VerbCreate && call.Subresource == "":
+		return []rbac.Permission{all(VerbCreate)}
 	default:
 		return []rbac.Permission{p(call.Verb)}
 	}
-}
-
-func joined(permissions []rbac.Permission) string {
-	words := make([]string, len(permissions))
-	for i, p := range permissions {
-		words[i] = p.String()
-	}
-	return strings.Join(words, ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,6 +58,12 @@ func clusterRole(rules ...rbacv1.PolicyRule) []rbacv1.ClusterRole {
 	return []rbacv1.ClusterRole{{Rules: rules}}
 }
 
+// named limits a rule to objects of some names.
+func named(rule rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
+	rule.ResourceNames = names
+	return rule
+}
+
 func core(resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{resource}, Verbs: verbs}
 }
@@ -82,10 +89,13 @@ func TestCheckRoleOfAnApply(t *testing.T) {
 		roles []rbacv1.ClusterRole
 		err   string
 	}{
-		"create and patch":         {clusterRole(both), ""},
-		"only patch":               {clusterRole(patch), "the role doesn't permit: create configmaps"},
-		"a Role of the namespace":  {in("other", both), ""},
-		"a Role of another one":    {in("default", both), `the role doesn't permit: patch configmaps in namespace "other"`},
+		"create and patch":             {clusterRole(both), ""},
+		"only patch":                   {clusterRole(patch), "the role doesn't permit: create configmaps"},
+		"a Role of the namespace":      {in("other", both), ""},
+		"a Role of another one":        {in("default", both), `the role doesn't permit: patch configmaps in namespace "other"`},
+		"patch and create of the name": {clusterRole(named(both, "other", "x")), ""},
+		"patch of another name": {clusterRole(named(patch, "other"), core("configmaps", "create")),
+			"the role doesn't permit: patch configmaps named x"},
 		"create in another Role's": {append(in("other", patch), in("default", both)...), `create configmaps in namespace "other"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +107,47 @@ func TestCheckRoleOfAnApply(t *testing.T) {
 			assert.ErrorContains(t, err, c.err)
 		})
 	}
+}
+
+func TestCheckRoleOfRolesInNamespaces(t *testing.T) {
+	owner := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
+	check := func(pass func(ctx context.Context, c *Client) error, roles ...rbacv1.ClusterRole) error {
+		return checkRole(t.Context(), roles, []Scenario{{
+			Owner: &corev1.Service{}, Requests: []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(owner)}},
+			Objects: []client.Object{owner, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "key"}}},
+			Reconciler: func(c *Client) (reconcile.Reconciler, error) {
+				return reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+					return reconcile.Result{}, pass(ctx, c)
+				}), nil
+			},
+		}})
+	}
+	role := func(namespace string, rules ...rbacv1.PolicyRule) rbacv1.ClusterRole {
+		return rbacv1.ClusterRole{
+			TypeMeta: metav1.TypeMeta{Kind: "Role"}, ObjectMeta: metav1.ObjectMeta{Namespace: namespace}, Rules: rules,
+		}
+	}
+	listNodes := func(ctx context.Context, c *Client) error { return c.List(ctx, &corev1.NodeList{}) }
+	listSecrets := func(ctx context.Context, c *Client) error { return c.List(ctx, &corev1.SecretList{}) }
+	getSecret := func(ctx context.Context, c *Client) error {
+		return c.Live().Get(ctx, client.ObjectKey{Namespace: "default", Name: "key"}, &corev1.Secret{})
+	}
+	getStatus := func(ctx context.Context, c *Client) error {
+		return c.SubResource("status").Get(ctx, owner.DeepCopy(), &corev1.Service{})
+	}
+	nodes, secrets, get := core("nodes", "list", "watch"), core("secrets", "list", "watch"), core("secrets", "get")
+
+	require.EqualError(t, check(listNodes, role("", nodes)),
+		"scenario 1: the role doesn't permit: list nodes in the whole cluster")
+	require.NoError(t, check(listNodes, clusterRole(nodes)...))
+	require.NoError(t, check(getSecret, role("", get)), "a Role of any namespace")
+	require.NoError(t, check(listSecrets, role("a", secrets), role("b", secrets)), "a cache of two namespaces")
+	require.ErrorContains(t, check(getSecret, role("default", get), role("kube-system", get)),
+		`no scenario makes use of: get secrets in namespace "kube-system";`)
+	require.ErrorContains(t, check(getSecret, role("default", core("secrets", "get", "delete"))),
+		"no scenario makes use of: delete secrets in")
+	require.NoError(t, check(getStatus, clusterRole(core("services/status", "get"))...))
+	require.ErrorContains(t, check(getStatus, clusterRole(core("services", "list", "watch"))...), "doesn't permit: get services/status")
 }
 
 func TestCheckRole(t *testing.T) {
@@ -129,6 +180,13 @@ func TestCheckRole(t *testing.T) {
 		"no get": {
 			[]rbacv1.PolicyRule{owner, accounts, maps, core("secrets", "create", "patch"), events},
 			"the role doesn't permit: get secrets",
+		},
+		"resourceNames of what is read by name": {[]rbacv1.PolicyRule{
+			owner, accounts, maps, named(core("secrets", "get", "patch"), "a"), core("secrets", "create"), events,
+		}, ""},
+		"resourceNames don't permit create": {
+			[]rbacv1.PolicyRule{owner, named(accounts, "a"), maps, secrets, events},
+			"the role doesn't permit: list serviceaccounts",
 		},
 		"unused delete": {
 			[]rbacv1.PolicyRule{owner, accounts, maps, secrets, events, core("configmaps", "delete")},

@@ -13,7 +13,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 )
 
-// idleSteps is the number of idle clock steps, each to a requested time, after which a run is over: an operator that requeues every
+// idleSteps is the number of idle clock steps, each to the next time, after which polls count no more: an operator that requeues every
 // minute has settled all the same.
 const idleSteps = 3
 
@@ -102,7 +102,8 @@ func (r *run) startProcess() error {
 
 // settle runs rounds until nothing changes any more, and no step remains.
 func (r *run) settle(ctx context.Context) error {
-	idle, moved := 0, 0 // clock steps: since the last change, and since the last step of Then
+	idle, moved := 0, 0   // clock steps: since the last change, and since the last step of Then
+	var first []time.Time // for which the first round without a change asked
 	for {
 		if r.rounds++; r.rounds > r.scenario.MaxRounds {
 			err := fmt.Errorf("no fixed point after %d rounds; the last calls were\n%s", r.scenario.MaxRounds, r.lastCalls())
@@ -112,7 +113,7 @@ func (r *run) settle(ctx context.Context) error {
 			return err
 		}
 		before := r.server.Version()
-		after, failed := r.round(ctx, idle)
+		asked, failed := r.round(ctx, idle)
 		if r.process.Crashed() {
 			if err := r.restart(ctx); err != nil {
 				return err
@@ -123,16 +124,20 @@ func (r *run) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if r.passed != nil && r.endsAt(after, next, failed, r.server.Version() == before) {
+		if r.passed != nil && r.endsAt(asked, next, failed, r.server.Version() == before) {
 			return nil
 		}
+		if idle == 0 {
+			first = r.timesAfter(asked)
+		}
+		wait := r.untilNext(asked, next, first, idle)
 		switch {
 		case r.server.Version() != before:
 			idle = 0
-		case idle < idleSteps && (after > 0 || next > 0 || failed != nil || r.scenario.Lag > 0):
+		case wait > 0 || idle < idleSteps && (failed != nil || r.scenario.Lag > 0):
 			r.process.Refresh()
 			if !r.scenario.ClockStands {
-				r.server.clock.Step(max(sooner(after, next), time.Second))
+				r.server.clock.Step(max(wait, time.Second))
 				moved++
 			}
 			idle++
@@ -150,20 +155,61 @@ func (r *run) settle(ctx context.Context) error {
 	}
 }
 
-// round reconciles all requests once, after a number of idle clock steps. It returns the earliest requested time and the errors.
-func (r *run) round(ctx context.Context, idle int) (time.Duration, error) {
-	var soonest time.Duration
+// untilNext returns the time to the next requested pass, or the next step of the cluster; 0 if nothing waits. After idleSteps clock steps
+// without a change, a pass counts only if the first round asked for it, and the cluster has as many again: a poll hides neither.
+func (r *run) untilNext(asked []time.Duration, next time.Duration, first []time.Time, idle int) time.Duration {
+	switch {
+	case idle >= idleSteps && r.scenario.ClockStands:
+		return 0
+	case idle >= idleSteps:
+		asked = nil
+		for _, at := range first {
+			asked = append(asked, max(0, at.Sub(r.server.clock.Now())))
+		}
+		if idle >= 2*idleSteps {
+			next = 0
+		}
+	}
+	for _, after := range asked {
+		next = sooner(next, after)
+	}
+	return next
+}
+
+// timesAfter returns the times after durations.
+func (r *run) timesAfter(durations []time.Duration) []time.Time {
+	var times []time.Time
+	for _, d := range durations {
+		times = append(times, r.server.clock.Now().Add(d))
+	}
+	return times
+}
+
+// manyPasses is a reconciler whose one pass makes several, such as that of package story.
+type manyPasses interface {
+	Results() []reconcile.Result // of the last passes without an error
+}
+
+// round reconciles all requests once, after a number of idle clock steps. It returns the requested times and the errors.
+func (r *run) round(ctx context.Context, idle int) ([]time.Duration, error) {
+	var asked []time.Duration
 	var errs []error
 	for _, req := range r.scenario.Requests {
 		result, err := r.reconciler.Reconcile(ctx, req)
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if err == nil { // as controller-runtime, which forgets the time beside an error
-			soonest = sooner(soonest, requeueAfter(result, idle))
+		var results []reconcile.Result
+		if many, ok := r.reconciler.(manyPasses); ok {
+			results = many.Results()
+		} else if err == nil { // as controller-runtime, which forgets the time beside an error
+			results = append(results, result)
+		}
+		for _, result := range results {
+			asked = append(asked, requeueAfter(result, idle))
 		}
 	}
-	return soonest, errors.Join(errs...)
+	return asked, errors.Join(errs...)
 }
 
 // maxClusterRounds limits how often the cluster acts while the clock stands.

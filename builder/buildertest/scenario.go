@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -33,8 +30,8 @@ type Scenario struct {
 	// there is no Owner. Required.
 	Requests []reconcile.Request
 	// Owner is an empty object of the reconciled kind. [Explore] adds the requests of all its objects that come into being. Default: nil,
-	// Requests alone; the kind is that of the one of the Objects that has the name of a request. If some of several kinds have it, Owner is
-	// required.
+	// Requests alone; the kind is that of the operator of [NewReconciler], or else of the one of the Objects that has the name of a request.
+	// If some of several kinds have it, Owner is required; with another reconciler also if someone creates one of another kind later.
 	Owner client.Object
 	// Cluster returns the rest of the cluster around a server, in single steps, such as a world.World: after each round it acts until it
 	// rests. Two runs are compared by the objects of kinds that the operator reads or writes. Default: nil, nothing else happens.
@@ -58,10 +55,10 @@ type Scenario struct {
 	// LagOwnWrites makes the operator's own writes lag as well. Default: false.
 	LagOwnWrites bool
 	// ClockStands stops the server's clock. Default: the clock stands while something changes. When nothing does, it moves to the
-	// earliest RequeueAfter (a second, after an error or with a lag), up to three times without a change in between. So the end state has
-	// what an operator does after an hour, and an operator that requeues every minute ends. The deprecated Requeue stands for a second, a
-	// minute and then 1000 seconds. Set ClockStands for an operator that writes each time that it requested, such as a heartbeat or one Job
-	// an hour: otherwise the run never ends.
+	// earliest RequeueAfter (a second, after an error or with a lag), up to three times without a change in between, and then to a later
+	// RequeueAfter from before, or the cluster's next step. So the end state has what an operator does after an hour, and an operator that
+	// requeues every minute ends. The deprecated Requeue stands for a second, a minute and then 1000 seconds. Set ClockStands for an
+	// operator that writes each time that it requested, such as a heartbeat or one Job an hour: otherwise the run never ends.
 	ClockStands bool
 	// MaxRounds limits a run, and each step of Then. A run that changes something in each round never settles, and fails. Default:
 	// DefaultMaxRounds.
@@ -77,6 +74,8 @@ type Scenario struct {
 	// of [Explore] are stories. Default: empty.
 	Setup     string
 	ThenLines []string
+	// RunStory runs a story and returns it with the output of its lines. Package story sets it. Default: nil, stories have no output.
+	RunStory func(ctx context.Context, story string) (string, error)
 	// Others are further operators, each with its own process and queue. Only [Explore] runs them. Default: none.
 	Others []Process
 	// Invariants are checked by [Explore] in each state, also in those in which the operator has crashed. Default: none.
@@ -88,8 +87,8 @@ type Scenario struct {
 	// requests of another client than the scenario's, such as that of an External; what only PruneAll of a later version does, such as
 	// the list of a kind with ByName, or the deletion of a kind, that this version always desires. Default: none.
 	Uses []rbacv1.PolicyRule
-	// Foreign reports whether the operator must not write to one of the Objects. Default: all Objects except the requested ones and those
-	// that a requested one controls.
+	// Foreign reports whether the operator must not write to one of the Objects. Default: all Objects except the requested ones, those that
+	// a requested one controls, at any depth, and the claims of such StatefulSets.
 	Foreign func(obj client.Object) bool
 }
 
@@ -145,7 +144,7 @@ func (s Scenario) withDefaults() (*Scenario, error) {
 	for _, p := range d.processes() {
 		for _, r := range p.Requests {
 			if kinds := d.kindsOf(r); p.Owner == nil && len(kinds) > 1 {
-				return nil, fmt.Errorf("the request %s may mean a %s or a %s; set Owner to an object of the reconciled kind", r, kinds[0], kinds[1])
+				return nil, ambiguous(r, kinds[0], kinds[1])
 			}
 		}
 	}
@@ -156,19 +155,6 @@ func (s Scenario) withDefaults() (*Scenario, error) {
 func (s *Scenario) processes() []Process {
 	own := Process{Name: operatorName, Reconciler: s.Reconciler, Requests: s.Requests, Owner: s.Owner}
 	return append([]Process{own}, s.Others...)
-}
-
-// kindsOf returns the kinds of the initial objects that a request may mean: those of its name, without those that another one controls.
-func (s *Scenario) kindsOf(r reconcile.Request) []schema.GroupKind {
-	var kinds []schema.GroupKind
-	for _, obj := range s.Objects {
-		ref := metav1.GetControllerOfNoCopy(obj)
-		controlled := ref != nil && slices.ContainsFunc(s.Objects, func(o client.Object) bool { return o.GetUID() == ref.UID })
-		if kind := s.kindOf(obj); keyOf(obj) == r.NamespacedName && !controlled && !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
 }
 
 // checkExisted returns an error if an object of a request has existed at no time. A request with a name alone may be of no object, if
@@ -199,57 +185,6 @@ func (s *Scenario) kindOf(obj client.Object) schema.GroupKind {
 		gvk, _ = apiutil.GVKForObject(obj, s.Scheme)
 	}
 	return gvk.GroupKind()
-}
-
-// reconciles reports whether a process has a request of an object. A request of no known kind may mean any.
-func (s *Scenario) reconciles(p Process, obj client.Object) bool {
-	r := reconcile.Request{NamespacedName: keyOf(obj)}
-	if !slices.Contains(p.Requests, r) {
-		return false
-	}
-	if p.Owner != nil {
-		return s.kindOf(obj) == s.kindOf(p.Owner)
-	}
-	kinds := s.kindsOf(r)
-	return len(kinds) == 0 || slices.Contains(kinds, s.kindOf(obj))
-}
-
-// isForeign reports whether an initial object is neither requested nor controlled by a requested one.
-func (s *Scenario) isForeign(obj client.Object) bool {
-	if s.isRequested(obj) {
-		return false
-	}
-	ref := metav1.GetControllerOfNoCopy(obj)
-	if ref == nil {
-		return true
-	}
-	for _, o := range s.Objects {
-		if o.GetUID() == ref.UID && s.isRequested(o) {
-			return false
-		}
-	}
-	return true
-}
-
-// foreignObjects returns the UIDs of the Foreign ones of the initial objects, in a server that began with them. A later object of the same
-// name is another one.
-func (s *Scenario) foreignObjects(server *Server) (map[types.UID]bool, error) {
-	foreign := map[types.UID]bool{}
-	for _, obj := range s.Objects {
-		if !s.Foreign(obj) {
-			continue
-		}
-		uid, err := server.initialUID(obj)
-		if err != nil {
-			return nil, err
-		}
-		foreign[uid] = true
-	}
-	return foreign, nil
-}
-
-func (s *Scenario) isRequested(obj client.Object) bool {
-	return slices.ContainsFunc(s.processes(), func(p Process) bool { return s.reconciles(p, obj) })
 }
 
 // newServer returns a server in the initial state.

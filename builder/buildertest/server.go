@@ -32,6 +32,7 @@ type Server struct {
 	mu       sync.Mutex
 	version  uint64
 	tables   map[schema.GroupVersionKind]map[types.NamespacedName]*history
+	names    map[schema.GroupVersionKind][]types.NamespacedName // of the tables, in order, when they were listed last
 	log      []change
 	numbers  int // of generated names, UIDs and addresses
 	indexes  indexes
@@ -55,6 +56,7 @@ func NewServer(scheme *runtime.Scheme, options ...Option) *Server {
 		clock:    NewClock(),
 		ledger:   &Ledger{},
 		tables:   map[schema.GroupVersionKind]map[types.NamespacedName]*history{},
+		names:    map[schema.GroupVersionKind][]types.NamespacedName{},
 		indexes:  indexes{},
 		watchers: map[*watcher]struct{}{},
 		version:  firstVersion,
@@ -87,7 +89,8 @@ func WithClusterScoped(objs ...client.Object) Option {
 
 // WithCRDs reads CustomResourceDefinitions from YAML files, and from directories of them, once for all servers with the option.
 // They define the scope of a kind, its status subresource, its defaults, its fields, and how server-side apply merges its lists. The server
-// doesn't validate objects by them.
+// refuses objects that their schemas don't admit, also those of [Server.Add], with the API server's errors. It checks neither CEL rules nor
+// duplicates in lists of the types set and map. An update may keep what is wrong in the present object.
 func WithCRDs(paths ...string) Option {
 	read := sync.OnceValues(func() ([]*crd.Kind, error) { return crd.Read(paths...) })
 	return func(s *Server) error {

@@ -124,15 +124,21 @@ func TestGarbageLeavesWhatItCannotJudge(t *testing.T) {
 	assert.Len(t, s.Objects(), 2)
 }
 
+func inTeam(name string) *corev1.ConfigMap {
+	obj := configMap(name)
+	obj.Namespace = "team"
+	return obj
+}
+
 func TestNamespaceTakesItsContentAlong(t *testing.T) {
-	held := configMap("held")
+	held := inTeam("held")
 	held.Finalizers = []string{"example.com/hold"}
-	s := newServer(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, configMap("a"), held)
+	s := newServer(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}, inTeam("a"), held)
 	c := s.Client()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}
 	require.NoError(t, c.Delete(t.Context(), ns))
-	assert.False(t, exists(t, c, configMap("a")))
-	err := c.Create(t.Context(), configMap("b"))
+	assert.False(t, exists(t, c, inTeam("a")))
+	err := c.Create(t.Context(), inTeam("b"))
 	assert.True(t, apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause), err)
 	require.NoError(t, c.Patch(t.Context(), held, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
 	assert.Empty(t, s.Objects())
@@ -142,16 +148,25 @@ func TestNamespaceTakesItsContentAlong(t *testing.T) {
 func TestADeletedNamespaceIsMissing(t *testing.T) {
 	s := newServer()
 	c := s.Client()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
-	require.NoError(t, c.Create(t.Context(), configMap("before")))
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}
+	require.NoError(t, c.Create(t.Context(), inTeam("before")))
 	require.NoError(t, c.Create(t.Context(), ns))
 	require.NoError(t, c.Delete(t.Context(), ns))
 	assert.Empty(t, s.Objects())
-	err := c.Create(t.Context(), configMap("b"))
+	err := c.Create(t.Context(), inTeam("b"))
 	assert.True(t, apierrors.IsNotFound(err), err)
-	require.EqualError(t, err, `namespaces "default" not found`)
-	require.NoError(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}))
-	require.NoError(t, c.Create(t.Context(), configMap("b")))
+	require.EqualError(t, err, `namespaces "team" not found`)
+	require.NoError(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}))
+	require.NoError(t, c.Create(t.Context(), inTeam("b")))
+}
+
+func TestTheNamespacesOfTheClusterStay(t *testing.T) {
+	c := newServer(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}).Client()
+	for _, name := range []string{"default", "kube-system", "kube-public"} {
+		err := c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		assert.True(t, apierrors.IsForbidden(err), err)
+		assert.EqualError(t, err, `namespaces "`+name+`" is forbidden: this namespace may not be deleted`)
+	}
 }
 
 // The answers are those of Kubernetes 1.37.

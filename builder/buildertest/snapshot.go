@@ -55,6 +55,7 @@ func (s *Server) fork() *Server {
 func (s *Server) restore(snap *snapshot) {
 	s.version, s.log, s.numbers = snap.version, snap.log, snap.numbers
 	s.clock.set(snap.now)
+	s.names = map[schema.GroupVersionKind][]types.NamespacedName{}
 	s.tables = make(map[schema.GroupVersionKind]map[types.NamespacedName]*history, len(snap.tables))
 	for gvk, rows := range snap.tables {
 		table := make(map[types.NamespacedName]*history, len(rows))

@@ -3,6 +3,7 @@ package buildertest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,18 +109,23 @@ func (s *Server) append(k kind, named, stored client.Object) {
 
 // list returns the objects of a kind at a resource version, in order.
 func (s *Server) list(gvk schema.GroupVersionKind, version uint64) []client.Object {
+	table := s.tables[gvk]
+	names := s.names[gvk]
+	if len(names) != len(table) { // no name is ever removed from a table
+		names = slices.SortedFunc(maps.Keys(table), byKey)
+		s.names[gvk] = names
+	}
 	var objs []client.Object
-	for _, h := range s.tables[gvk] {
-		if obj := h.at(version); obj != nil {
+	for _, name := range names {
+		if obj := table[name].at(version); obj != nil {
 			objs = append(objs, obj)
 		}
 	}
-	slices.SortFunc(objs, byName)
 	return objs
 }
 
-func byName(a, b client.Object) int {
-	return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+func byKey(a, b types.NamespacedName) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
 // gvks returns the kinds that have objects, in order.

@@ -44,17 +44,17 @@ func (s subresource) refuse(verb Verb, obj client.Object) error {
 	return r.checkSubresource()
 }
 
-// Get reads the object. For the status it returns the whole object.
+// Get reads the object past the cache, as a manager's client does. For the status it returns the whole object.
 func (s subresource) Get(ctx context.Context, obj, into client.Object, _ ...client.SubResourceGetOption) error {
 	r, err := s.client.request(VerbGet, obj, client.ObjectKeyFromObject(obj))
 	if err != nil {
 		return err
 	}
-	r.Subresource = s.name
+	r.Subresource, r.live = s.name, true
 	if err := r.checkSubresource(); err != nil {
 		return err
 	}
-	return s.client.Get(ctx, client.ObjectKeyFromObject(obj), into)
+	return s.client.get(ctx, r, into)
 }
 
 // Create binds a pod to a node. For the status it returns an error, because a status can't be created without its object.

@@ -67,7 +67,7 @@ func (s *Server) replace(r *request, obj, old client.Object) (client.Object, err
 	}
 	obj.SetResourceVersion(old.GetResourceVersion())
 	prepareUpdate(r, obj, old)
-	if errs := once(validateChange(r, obj, old)); len(errs) > 0 {
+	if errs := once(append(validateChange(r, obj, old), s.validateSchema(obj, old)...)); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(r.kind.gvk.GroupKind(), r.Name, errs)
 	}
 	keepTimes(obj, old)

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,11 +37,21 @@ func (o Options) operate(ctx context.Context, scheme *runtime.Scheme, args []str
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	mgr, err := o.manager(scheme, *namespaces, settings)
+	watched, err := split(*namespaces)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", running.CacheReady(mgr))); err != nil {
+	leftOut, err := o.leaveOut(ctx, scheme, watched)
+	if err != nil {
+		return err
+	}
+	watched = slices.DeleteFunc(watched, func(name string) bool { return slices.Contains(leftOut.Names, name) })
+	mgr, err := o.manager(scheme, watched, settings)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("cache", running.CacheReady(mgr)), mgr.Add(leftOut))
+	if err != nil {
 		return err
 	}
 	featured, ended, err := with.around(mgr, o.Name, settings.LeaderElectionNamespace)
@@ -62,17 +73,28 @@ func namespacesFlag(flags *flag.FlagSet) *string {
 	return flags.String("watch-namespaces", "", "`namespaces` of the owners and of their children, separated by commas (default: all)")
 }
 
-// manager returns a manager for the cluster of the kubeconfig.
-func (o Options) manager(scheme *runtime.Scheme, namespaces string, settings ctrl.Options) (manager.Manager, error) {
-	settings.Scheme, settings.Cache = scheme, o.Cache
-	if namespaces != "" {
-		settings.Cache.DefaultNamespaces = map[string]cache.Config{}
-		for namespace := range strings.SplitSeq(namespaces, ",") {
-			if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 { // an empty name would mean all namespaces
-				return nil, fmt.Errorf("-watch-namespaces: %q can't be a namespace's name: %s", namespace, problems[0])
-			}
-			settings.Cache.DefaultNamespaces[namespace] = cache.Config{}
+// split returns the namespaces of the flag.
+func split(namespaces string) ([]string, error) {
+	if namespaces == "" {
+		return nil, nil
+	}
+	names := strings.Split(namespaces, ",")
+	for _, name := range names {
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 { // an empty name would mean all namespaces
+			return nil, fmt.Errorf("-watch-namespaces: %q can't be a namespace's name: %s", name, problems[0])
 		}
+	}
+	return names, nil
+}
+
+// manager returns a manager for the cluster of the kubeconfig and some namespaces, or all.
+func (o Options) manager(scheme *runtime.Scheme, namespaces []string, settings ctrl.Options) (manager.Manager, error) {
+	settings.Scheme, settings.Cache = scheme, o.Cache
+	if len(namespaces) > 0 {
+		settings.Cache.DefaultNamespaces = map[string]cache.Config{}
+	}
+	for _, name := range namespaces {
+		settings.Cache.DefaultNamespaces[name] = cache.Config{}
 	}
 	cfg, err := ctrl.GetConfig()
 	if err != nil {

@@ -39,7 +39,11 @@ func (o Options) preview(ctx context.Context, scheme *runtime.Scheme, args []str
 	if write == nil {
 		return fmt.Errorf("-o is %q; accepted are text, json and markdown", *format)
 	}
-	mgr, err := o.manager(scheme, *namespaces, quiet())
+	watched, err := split(*namespaces)
+	if err != nil {
+		return err
+	}
+	mgr, err := o.manager(scheme, watched, quiet())
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,6 @@
 //
 // A replayed plan gets the digests as the Secrets' values. So it differs if it depends on what is in a Secret, and a value that the plan
 // makes itself, such as a new password, isn't compared. The external state must survive its encoding as JSON; External.Incomplete says if
-// it doesn't. A plan that reads managed fields, or that isn't pure, may differ too. The order of list elements that have names isn't
+// it doesn't. A plan that reads it as an interface, such as any, is an error in a replay, because JSON has no Go type. A plan that reads managed fields, or that isn't pure, may differ too. The order of list elements that have names isn't
 // compared.
 package record

@@ -22,8 +22,9 @@
 //     are applied at once, those of the program too.
 //   - New owners, owners that are being deleted, and owners that someone unpauses during a roll-out.
 //   - Owners that end: if the plan's status has a completionTime, and its condition Complete, Succeeded or Failed is True, as that of a
-//     Job, the whole pass is carried out. So a job that succeeds,
-//     fails or reaches its deadline while it waits ends as at any other time. But it isn't restarted while it waits.
+//     Job, the whole pass is carried out. So a job that succeeds, fails or reaches its deadline while it waits ends as at any other
+//     time. But it isn't restarted while it waits. An owner that runs again and again, such as a scheduled backup, must not report its
+//     last run in this way, or it never has a turn: give the time another name, such as lastCompletionTime, or the condition another type.
 //   - Drift, and the plan's own edits and deletions (Plan.Edits, Plan.Delete): they answer to what the plan has observed. But while an
 //     owner waits because of another change, it has none of them.
 //   - Owners that aren't builder.Conditioned, because their turn would have no record.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,6 +37,10 @@ type Rollout struct {
 	// InTurn and Waiting are the owners in their turn and before it, ordered by namespace and name. ReadOwners sets them.
 	InTurn  []Owner `json:"inTurn,omitempty"`
 	Waiting []Owner `json:"waiting,omitempty"`
+	// Record names the ConfigMap with the roll-out's record: Options.Name and the operator's name, in Options.Namespace.
+	Record types.NamespacedName `json:"-"`
+	// Written is when the status of an owner with a record of this roll-out was last written. ReadOwners sets it.
+	Written time.Time `json:"-"`
 
 	configMap  corev1.ConfigMap
 	record     turns.Record
@@ -94,13 +99,13 @@ func List(ctx context.Context, c client.Reader, namespace string, operators ...s
 		}
 		all = append(all, &Rollout{
 			Operator: cm.Labels[wellknown.LabelReleases], ID: record.ID, State: string(record.State), MaxOwners: record.Limit,
-			configMap: cm, record: record,
+			Record: client.ObjectKeyFromObject(&cm), configMap: cm, record: record,
 		})
 	}
 	return all, errors.Join(errs...)
 }
 
-// ReadOwners sets Owners, InTurn and Waiting of a roll-out that isn't complete, and the state Halted. It reads the objects of the
+// ReadOwners sets Owners, InTurn, Waiting and Written of a roll-out that isn't complete, and the state Halted. It reads the objects of the
 // operator's kind in all namespaces, and returns errors of the API server.
 func (r *Rollout) ReadOwners(ctx context.Context, c client.Reader) error {
 	if r.record.State == turns.Complete {
@@ -118,6 +123,13 @@ func (r *Rollout) ReadOwners(ctx context.Context, c client.Reader) error {
 		mark := turns.MarkOf(conditionsOf(obj))
 		if wellknown.IsPaused(obj.GetAnnotations()) && obj.GetDeletionTimestamp() == nil {
 			mark = mark.OfPaused()
+		}
+		if mark.ID == r.record.ID {
+			for _, f := range obj.GetManagedFields() {
+				if f.Subresource == "status" && f.Time != nil && f.Time.After(r.Written) {
+					r.Written = f.Time.Time
+				}
+			}
 		}
 		key := types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}
 		owner := Owner{

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -64,6 +65,7 @@ func TestDecisions(t *testing.T) {
 	r := list()
 	assert.Equal(t, Halted, r.State)
 	assert.Equal(t, "webapp", r.Operator)
+	assert.Equal(t, types.NamespacedName{Namespace: "system", Name: "rollout-webapp"}, r.Record)
 	assert.Equal(t, 4, r.Owners)
 	assert.Equal(t, []Owner{{Kind: "WebApp", Namespace: "shop", Name: "broken", Halts: true, Why: "no image"}}, r.InTurn)
 	assert.Equal(t, []Owner{{Kind: "WebApp", Namespace: "shop", Name: "next", Why: "restarts"}}, r.Waiting)
@@ -84,6 +86,34 @@ func TestDecisions(t *testing.T) {
 	require.NoError(t, Abort(t.Context(), c, list()))
 	require.ErrorContains(t, Resume(t.Context(), c, stale), "write the roll-out of the operator webapp: it has changed")
 	assert.Equal(t, Aborted, list().State)
+}
+
+// The last status of its owners says when the operator last ran.
+func TestWhenAReleaseWasWritten(t *testing.T) {
+	at := func(hour int, subresource string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Subresource: subresource, Time: new(metav1.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC))}
+	}
+	written := map[string][]metav1.ManagedFieldsEntry{
+		"next": {at(1, "status"), at(2, "status"), at(5, "")}, "done": {at(3, "status")}, "other": {at(4, "status")},
+	}
+	c := fake.NewClientBuilder().WithObjects(
+		record(turns.Progressing), owner("next", turns.Mark{ID: "id", Reason: events.ReasonWaitingForTurn}),
+		owner("done", turns.Mark{ID: "id", Reason: events.ReasonReleased}), owner("other", turns.Mark{}),
+	).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			err := c.List(ctx, list, opts...)
+			if owners, ok := list.(*unstructured.UnstructuredList); ok {
+				for i := range owners.Items {
+					owners.Items[i].SetManagedFields(written[owners.Items[i].GetName()])
+				}
+			}
+			return err
+		},
+	}).Build()
+	all, err := List(t.Context(), c, "")
+	require.NoError(t, err)
+	require.NoError(t, all[0].ReadOwners(t.Context(), c))
+	assert.Equal(t, 3, all[0].Written.UTC().Hour())
 }
 
 // An owner that is paused in its turn has no passes that could end the turn, or find that it isn't ready in time.

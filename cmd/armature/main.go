@@ -2,13 +2,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -39,16 +36,20 @@ func main() { os.Exit(execute(os.Args)) }
 
 // execute runs the command line, and returns the exit code.
 func execute(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop)   // a second signal ends the program at once
 	klog.SetLogger(logr.Discard()) // commands say themselves what fails; the manager has a logger of its own
 	root := newCommand()
 	root.SetArgs(asCalled(root, args[0], args[1:]))
+	showUsage(root)
 	refuseUnknown(root)
+	output.WrapHelp(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
+	}
+	if by, ok := endedBySignal(ctx, err); ok {
+		return 128 + int(by)
 	}
 	code, silent := exitcode.Of(err)
 	if !silent {
@@ -83,10 +84,16 @@ func newCommand() *cobra.Command {
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	// Cobra would print a usage line that always fails: a group has a function, which makes it runnable.
+	const isRunnable = `{{if and .Runnable (not (index .Annotations "group"))}}`
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", isRunnable, 1))
 	for _, group := range root.Commands() {
 		if group.Name() == "help" {
 			group.Args = func(_ *cobra.Command, args []string) error {
-				_, _, err := root.Find(args)
+				found, rest, err := root.Find(args)
+				if err == nil && len(rest) > 0 {
+					err = fmt.Errorf("unknown command %q for %q", rest[0], found.CommandPath())
+				}
 				return err
 			}
 		}
@@ -97,13 +104,28 @@ func refuseUnknown(root *cobra.Command) {
 		for _, cmd := range group.Commands() {
 			names = append(names, cmd.Name())
 		}
-		group.Args = cobra.ArbitraryArgs
+		group.Args, group.Annotations = cobra.ArbitraryArgs, map[string]string{"group": "true"}
 		group.RunE = func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%s needs a command: %s", cmd.CommandPath(), strings.Join(names, ", "))
 			}
 			return fmt.Errorf("unknown command %q for %q, which has: %s", args[0], cmd.CommandPath(), strings.Join(names, ", "))
 		}
+	}
+}
+
+// showUsage adds the usage to the errors of a command's arguments, and those of the commands below it.
+func showUsage(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return fmt.Errorf("%w\n\nUsage: %s", err, cmd.UseLine())
+			}
+			return nil
+		}
+	}
+	for _, below := range cmd.Commands() {
+		showUsage(below)
 	}
 }
 

@@ -3,6 +3,9 @@
 package main
 
 import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,5 +52,28 @@ func TestASecondSignalEndsTheProgram(t *testing.T) {
 			_ = cmd.Process.Kill()
 			t.Fatal("it goes on")
 		}
+	}
+}
+
+// A signal ends a command that waits for the cluster, with the exit code that shells give it and without an error.
+func TestASignalEndsACommandQuietly(t *testing.T) {
+	asked := make(chan bool, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- true
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	for signal, code := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
+		cmd := exec.Command(os.Args[0], "install", "--kubeconfig="+os.DevNull, "--server="+server.URL)
+		cmd.Env = append(os.Environ(), "ARMATURE_BE_THE_PROGRAM=1")
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		require.NoError(t, cmd.Start())
+		<-asked
+		require.NoError(t, cmd.Process.Signal(signal))
+		var ended *exec.ExitError
+		require.ErrorAs(t, cmd.Wait(), &ended)
+		assert.Equal(t, code, ended.ExitCode())
+		assert.Empty(t, out.String())
 	}
 }

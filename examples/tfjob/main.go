@@ -5,52 +5,31 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"os"
 
-	"github.com/go-logr/logr"
-	"k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/armature-dev/armature/builder/program"
 	v1 "github.com/armature-dev/armature/examples/tfjob/api/v1"
 	"github.com/armature-dev/armature/examples/tfjob/operator"
 	"github.com/armature-dev/armature/examples/tfjob/train"
 )
 
 func main() {
-	run := operate
-	if len(os.Args) > 1 && os.Args[1] == "rank" {
-		run = train.Run
+	args := os.Args[1:]
+	if len(args) == 0 || args[0] != "rank" {
+		program.Main(program.Options{Name: "tfjob", AddToScheme: v1.AddToScheme, Setup: operator.Setup})
 	}
-	if err := run(ctrl.SetupSignalHandler()); err != nil {
+	if err := rank(args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "tfjob:", err)
 		os.Exit(1)
 	}
 }
 
-func operate(ctx context.Context) error {
-	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, nil)))
-	if err := v1.AddToScheme(scheme.Scheme); err != nil { // the default scheme of a manager
-		return err
+func rank(args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("rank: unexpected argument %q", args[0])
 	}
-	cfg, err := ctrl.GetConfig()
-	if err != nil {
-		return err
-	}
-	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Metrics: server.Options{BindAddress: "0"},
-		// A pass sees the writes of the pass before it; pod groups of gang schedulers have no Go types.
-		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true), Unstructured: true}},
-	})
-	if err != nil {
-		return err
-	}
-	if err := operator.Setup(mgr); err != nil {
-		return err
-	}
-	return mgr.Start(ctx)
+	return train.Run(ctrl.SetupSignalHandler())
 }

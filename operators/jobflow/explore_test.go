@@ -130,6 +130,9 @@ func TestExploreFindsAJobThatIsCreatedBesideItsOldPod(t *testing.T) {
 	t.Log(found)
 
 	file := filepath.Join(t.TempDir(), "found.txt")
+	require.NoError(t, os.WriteFile(file, []byte(found.Story), 0o600))
+	story.Run(t, file, false, c) // it has its output
+	assert.Contains(t, found.Story, "\n----\nmanager: reconcile JobFlow default/demo\ncreate Job demo-a\n")
 	require.NoError(t, os.WriteFile(file, []byte(found.Story+"list Pod\n----\n"), 0o600))
 	story.Run(t, file, true, c)  // writes its output
 	story.Run(t, file, false, c) // and is the same run again

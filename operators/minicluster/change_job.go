@@ -6,7 +6,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
@@ -16,7 +15,7 @@ import (
 
 // changeJob adds to a plan what the decision means for the Job.
 func (p *pass) changeJob(plan *builder.Plan[*v1alpha1.MiniCluster], o *observed, d decision) {
-	remove := func() { plan.Delete = []client.Object{o.job} }
+	remove := func() { plan.Delete = append(plan.Delete, o.job) }
 	edit := func(change func(after *batchv1.Job)) {
 		after := o.job.DeepCopy()
 		change(after)

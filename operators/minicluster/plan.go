@@ -54,7 +54,9 @@ func (planner Planner) Plan(c *v1alpha1.MiniCluster, view builder.View) builder.
 		plan.Children = p.prepare(o)
 		plan.Prune = []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &appsv1.Deployment{}}
 	} else if p.mustRest(o) { // also the services of an invalid spec: a FluxJob gives its share back once all pods have ended
-		plan.Prune = []client.Object{&appsv1.Deployment{}}
+		for _, services := range builder.Owned[*appsv1.Deployment](view) { // pruned, they would wait for a turn of a new build
+			plan.Delete = append(plan.Delete, services)
+		}
 	}
 	p.changeJob(&plan, o, d)
 	return p.withStatus(plan, status)

@@ -75,6 +75,27 @@ func TestAnUpgradeRestartsNothing(t *testing.T) {
 	}
 }
 
+// Kueue's decision waits for no turn in the roll-out of a new build, as an object that is pruned would.
+func TestServicesThatMustRestAreNotPruned(t *testing.T) {
+	c := makeCluster(1, queued, func(c *v1alpha1.MiniCluster) {
+		c.Spec.Services = []v1alpha1.MiniClusterContainer{{Name: "db", Image: "db"}}
+	})
+	deployment := services(c)
+	deployment.UID = "deployment-uid"
+	for name, invalid := range map[string]bool{"valid": false, "invalid": true} {
+		t.Run(name, func(t *testing.T) {
+			c := c.DeepCopy()
+			if invalid {
+				c.Spec.Containers = nil
+			}
+			plan := planner.Plan(c, buildertest.NewView(noon, deployment))
+			assert.Equal(t, []client.Object{deployment}, plan.Delete)
+			assert.Empty(t, plan.Prune)
+			assert.Empty(t, plan.Children)
+		})
+	}
+}
+
 // What a cluster waits for is in its condition, unless the same pass creates it.
 func TestWhatAJobWaitsFor(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -81,7 +81,7 @@ func (p *pass) decide(o *observed) decision {
 
 // evaluate applies the success policy, the deadline, the failure policy and the backoffLimit. Success comes before any failure, and
 // failures count in the order of ranks, so the result doesn't depend on the order of observation. What happened before the deadline
-// counts, even if it is observed later.
+// counts, even if it is observed later. But the deadline waits for no evaluation: it never ends if the API server refuses its records.
 func (p *pass) evaluate(o *observed, rule successRule, failures []*failure) decision {
 	deadline := p.deadline()
 	isInTime := func(at *metav1.Time) bool { return !deadline.Due || at != nil && !at.After(p.deadlineTime()) }
@@ -94,13 +94,13 @@ func (p *pass) evaluate(o *observed, rule successRule, failures []*failure) deci
 			return failJob(f)
 		}
 	}
-	if unevaluated(failures) > 0 { // one of them may fail the job, or come before another that restarts it
-		return decision{action: actionEvaluate, evaluating: failures}
-	}
 	if deadline.Due {
 		at := metav1.NewTime(p.deadlineTime())
 		return decision{action: actionFail, records: true, reason: v1alpha1.ReasonDeadlineExceeded, at: &at,
 			message: fmt.Sprintf("the job ran longer than runPolicy.activeDeadlineSeconds, %d", *p.spec.RunPolicy.ActiveDeadlineSeconds)}
+	}
+	if unevaluated(failures) > 0 { // one of them may fail the job, or come before another that restarts it
+		return decision{action: actionEvaluate, evaluating: failures}
 	}
 	for _, f := range failures {
 		if f.restartsJob() {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -21,6 +22,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
+	"github.com/armature-dev/armature/events"
 )
 
 // large returns an expression of 1,000 instructions that Go matches fast.
@@ -125,6 +127,31 @@ func TestFailuresAreEvaluatedInSeveralPasses(t *testing.T) {
 	})
 }
 
+// Nothing is recorded on the pods if their patches are refused, so no pass evaluates all failures.
+func TestAJobEndsThoughFailuresAreNotEvaluated(t *testing.T) {
+	again := rule{Name: "again", Action: v1alpha1.FailureRestartJob, OnMessage: large("again")}
+	job := makeJob(started, replicas("Worker", 20, restart("OnFailure")), rules(again))
+	job.Spec.RunPolicy.ActiveDeadlineSeconds = new(int64(60))
+	pods := failedWith(job, func(int) string { return "x" })
+	after := func(d time.Duration) builder.Plan[*v1alpha1.ReplicaJob] {
+		plan := ReplicaJobs.Plan(job, buildertest.NewView(epoch.Add(d), pods...))
+		require.NotNil(t, plan.Status)
+		return plan
+	}
+	plan := after(time.Minute)
+	require.Contains(t, condition(plan.Status, "Ready").Message, "not evaluated yet")
+	require.NotEmpty(t, plan.Edits)
+	plan = after(time.Minute + time.Second) // times are to the second
+	assert.Equal(t, v1alpha1.ReasonDeadlineExceeded, condition(plan.Status, "Failed").Reason)
+	assert.Empty(t, plan.Edits)
+
+	job.Spec.RunPolicy.Suspend = true
+	job = after(0).Status
+	plan = ReplicaJobs.Plan(job, buildertest.NewView(epoch, pods...))
+	assert.Len(t, plan.Delete, 20)
+	assert.Empty(t, plan.Edits)
+}
+
 // A restart isn't over while further failures are evaluated.
 func TestARestartGoesOnWhileFailuresAreEvaluated(t *testing.T) {
 	job := makeJob(started, replicas("Worker", 20, restart("OnFailure")), rules(
@@ -156,39 +183,60 @@ func TestARestartGoesOnWhileFailuresAreEvaluated(t *testing.T) {
 	assert.True(t, is, "%v", job.Status.Conditions)
 }
 
-// A manager records the rules on pods of an API server, and restarts the job once all are recorded.
-func TestReconcilesEvaluateAllFailures(t *testing.T) {
-	job := makeJob(replicas("Worker", 12, restart("OnFailure")),
-		rules(rule{Action: v1alpha1.FailureFail, OnMessage: large("fatal")}, rule{Action: v1alpha1.FailureRestartJob, OnMessage: large("again")}))
+// failedOnServer returns the client of a server on which all pods of a job have failed, and a function that runs a pass and reads the job.
+func failedOnServer(t *testing.T, job *v1alpha1.ReplicaJob, text string) (c *buildertest.Client, reconcileOnce func() error) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	require.NoError(t, v1alpha1.AddToScheme(scheme))
 	server := buildertest.NewServer(scheme, buildertest.WithStatusSubresource(job, &corev1.Pod{}), buildertest.WithObjects(job))
-	c := server.Client("test")
+	c = server.Client("test")
 	r, err := buildertest.NewReconciler(ReplicaJobs.Operator(nil), c, c.Now)
 	require.NoError(t, err)
-	reconcileOnce := func() {
-		_, err = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(job)})
-		require.NoError(t, err)
+	reconcileOnce = func() error {
+		_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(job)})
 		require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(job), job))
+		return err
 	}
-	reconcileOnce()
-	reconcileOnce()
+	require.NoError(t, reconcileOnce())
+	require.NoError(t, reconcileOnce())
 	pods := &corev1.PodList{}
 	require.NoError(t, c.List(t.Context(), pods))
 	require.Len(t, pods.Items, 12)
-	failed := failedWith(makeJob(replicas("Worker", 12)), func(int) string { return "again" + strings.Repeat("a", 1000) })
+	failed := failedWith(makeJob(replicas("Worker", 12)), func(int) string { return text + strings.Repeat("a", 1000) })
 	for i := range pods.Items {
 		pods.Items[i].Status = failed[label(&pods.Items[i], LabelIndex)].(*corev1.Pod).Status
 		require.NoError(t, c.Status().Update(t.Context(), &pods.Items[i]))
 	}
+	return c, reconcileOnce
+}
+
+// A manager records the rules on pods of an API server, and restarts the job once all are recorded.
+func TestReconcilesEvaluateAllFailures(t *testing.T) {
+	job := makeJob(replicas("Worker", 12, restart("OnFailure")),
+		rules(rule{Action: v1alpha1.FailureFail, OnMessage: large("fatal")}, rule{Action: v1alpha1.FailureRestartJob, OnMessage: large("again")}))
+	c, reconcileOnce := failedOnServer(t, job, "again")
 	passes := 0
 	for ; job.Status.Restarts == 0; passes++ {
 		require.Less(t, passes, 10)
-		reconcileOnce()
+		require.NoError(t, reconcileOnce())
 	}
 	require.Equal(t, 3, passes)
+	pods := &corev1.PodList{}
 	require.NoError(t, c.List(t.Context(), pods))
 	recorded := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Annotations[AnnotationFailureRule] == "" })
 	require.Greater(t, len(recorded), 5)
+}
+
+// The deadline ends a job on whose pods nothing can be recorded: a webhook or the role of the operator refuses their patches.
+func TestRefusedRecordsDelayNoDeadline(t *testing.T) {
+	job := makeJob(replicas("Worker", 12, restart("OnFailure")), rules(rule{Action: v1alpha1.FailureRestartJob, OnMessage: large("again")}))
+	job.Spec.RunPolicy.ActiveDeadlineSeconds = new(int64(60))
+	c, reconcileOnce := failedOnServer(t, job, "other")
+	c.Fail(buildertest.Fault{Verb: buildertest.VerbPatch, Kind: schema.GroupKind{Kind: "Pod"}, Error: buildertest.Forbidden})
+	require.Error(t, reconcileOnce())
+	require.Equal(t, events.ReasonApplyFailed, condition(job, "Ready").Reason)
+
+	c.Server().Clock().Step(2 * time.Minute)
+	require.NoError(t, reconcileOnce())
+	require.Equal(t, v1alpha1.ReasonDeadlineExceeded, condition(job, "Failed").Reason)
 }

@@ -107,22 +107,23 @@ func (p *pass) plan(view builder.View) actions {
 	switch d.action {
 	case actionSuspend:
 		if !d.records {
-			a.deletePods(o.pods())
-			a.edits, a.prune = release(o.released), p.prunable()
+			if a.deletePods(o.pods()); len(a.delete) == 0 { // no deletion follows an edit that the API server refuses
+				a.edits = release(o.released)
+			}
+			a.prune = p.prunable()
 		}
 	case actionAwaitPods:
 		a.deletePods(o.pods())
 	case actionNone, actionEvaluate:
 		a.edits = recordRules(d.evaluating)
 	case actionRun, actionAwaitRestart:
-		a.edits = release(o.released)
 		failed, left := p.toRecreate(d.restarting)
 		a.requeueAfter = lifecycle.Soonest(a.requeueAfter, left)
-		// Invariant: a plan that deletes pods has no children, because the builder deletes nothing after a child that it can't apply.
+		// Invariant: a plan that deletes pods has no children and no edits, because the builder deletes nothing after one that is refused.
 		if a.deletePods(slices.Concat(o.surplus, o.old, o.collected, failed)); len(a.delete) > 0 {
 			return a
 		}
-		a.prune = p.prunable()
+		a.edits, a.prune = release(o.released), p.prunable()
 		gang, admitted := p.gang(o, view)
 		a.children = append(p.services(o), gang...)
 		if admitted && d.action == actionRun && !p.isBlocked(o) {

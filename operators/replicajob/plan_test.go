@@ -2,6 +2,7 @@ package replicajob
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
+	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/buildertest"
 )
 
@@ -53,6 +55,33 @@ func TestAReleasedPodKeepsItsOtherOwners(t *testing.T) {
 	plan := ReplicaJobs.Plan(job, buildertest.NewView(epoch, pods...))
 	require.Len(t, plan.Edits, 1)
 	assert.Equal(t, []metav1.OwnerReference{{Name: "other"}}, plan.Edits[0].After.GetOwnerReferences())
+}
+
+// The builder deletes nothing after an edit that is refused.
+func TestAPodThatCannotBeReleasedDelaysNoDeletion(t *testing.T) {
+	job := makeJob(started, replicas("Worker", 3, restart("OnFailure")))
+	pods := podsOf(job, ready)
+	pods[0].(*corev1.Pod).Labels[LabelJob] = "other"
+	planWith := func(pods ...client.Object) builder.Plan[*v1alpha1.ReplicaJob] {
+		plan := ReplicaJobs.Plan(job, buildertest.NewView(epoch.Add(time.Minute), pods...))
+		if plan.Status != nil {
+			job = plan.Status
+		}
+		return plan
+	}
+	end(pods[1].(*corev1.Pod), 1, metav1.NewTime(epoch))
+	planWith(pods...) // records the restart
+	plan := planWith(pods...)
+	assert.Equal(t, pods[1:2], plan.Delete)
+	assert.Empty(t, plan.Edits)
+	assert.Len(t, planWith(pods[0], pods[2]).Edits, 1)
+
+	job.Spec.RunPolicy.Suspend = true
+	planWith(pods...) // records the suspension
+	plan = planWith(pods...)
+	assert.Equal(t, pods[1:], plan.Delete)
+	assert.Empty(t, plan.Edits)
+	assert.Len(t, planWith(pods[0]).Edits, 1)
 }
 
 func TestALargeJobIsCreatedAndDeletedInBatches(t *testing.T) {

@@ -195,6 +195,7 @@ func (s *Story) isOwner(obj client.Object) bool {
 type oneProcess struct {
 	client    *buildertest.Client
 	operators []operator
+	results   []reconcile.Result
 }
 
 // operator is an operator of a process.
@@ -219,10 +220,12 @@ func newOneProcess(c *buildertest.Client, operators []world.Operator) (reconcile
 	return p, nil
 }
 
-// Reconcile returns the earliest time for which a pass asks, and the errors.
+// Results returns what the last passes without an error asked for.
+func (p *oneProcess) Results() []reconcile.Result { return p.results }
+
+// Reconcile returns the errors.
 func (p *oneProcess) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	var soonest time.Duration
-	var rateLimited bool
+	p.results = nil
 	var errs []error
 	for _, o := range p.operators {
 		owners := &unstructured.UnstructuredList{}
@@ -232,15 +235,10 @@ func (p *oneProcess) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		}
 		for i := range owners.Items {
 			result, err := o.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&owners.Items[i])})
-			errs = append(errs, err)
-			if after := result.RequeueAfter; after > 0 && (soonest == 0 || after < soonest) {
-				soonest = after
+			if errs = append(errs, err); err == nil {
+				p.results = append(p.results, result)
 			}
-			rateLimited = rateLimited || result.Requeue //nolint:staticcheck // controller-runtime still does what deprecated fields say
 		}
 	}
-	if rateLimited {
-		return reconcile.Result{Requeue: true}, errors.Join(errs...) //nolint:staticcheck // as above
-	}
-	return reconcile.Result{RequeueAfter: soonest}, errors.Join(errs...)
+	return reconcile.Result{}, errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,4 +106,41 @@ func TestCrashEverywhereChecksInvariants(t *testing.T) {
 	require.Empty(t, failureOf(t, settle))
 	most = 1
 	assert.Contains(t, failureOf(t, settle), "2 Jobs")
+}
+
+// lateNote creates a ConfigMap an hour after the one that it reconciles.
+var lateNote = world.Operator{Owner: &corev1.ConfigMap{}, Reconciler: func(c *buildertest.Client) (reconcile.Reconciler, error) {
+	return reconcile.Func(func(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
+		owner := &corev1.ConfigMap{}
+		if err := c.Get(ctx, r.NamespacedName, owner); err != nil || owner.Name == "late" {
+			return reconcile.Result{}, err
+		}
+		if left := time.Hour - c.Now().Sub(owner.CreationTimestamp.Time); left > 0 {
+			return reconcile.Result{RequeueAfter: left}, nil
+		}
+		late := &corev1.ConfigMap{}
+		late.Namespace, late.Name = owner.Namespace, "late"
+		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, late))
+	}), nil
+}}
+
+// A poll of an operator hides no later request of another one in the process.
+func TestCrashEverywhereRunsALaterRequestBesideAPoll(t *testing.T) {
+	for name, result := range map[string]reconcile.Result{
+		"each second":  {RequeueAfter: time.Second},
+		"rate-limited": {Requeue: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			poll := world.Operator{Owner: &corev1.ConfigMap{}, Reconciler: func(*buildertest.Client) (reconcile.Reconciler, error) {
+				return reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return result, nil }), nil
+			}}
+			c := config
+			c.Operators = append([]world.Operator{poll, lateNote}, c.Operators...)
+			scenario, _ := story.CrashScenario(t, twoJobs, c)
+			late := &corev1.ConfigMap{}
+			at := client.ObjectKey{Namespace: "default", Name: "late"}
+			assert.NoError(t, buildertest.Settle(t, scenario).Client().Get(t.Context(), at, late))
+			buildertest.CrashEverywhere(t, scenario)
+		})
+	}
 }

@@ -37,7 +37,7 @@ const then = "then"
 //	----
 //
 // Each operator is a process of its own, and the first one is the scenario's. The test fails if a line fails. The caller sets invariants
-// and the like. A counterexample of the scenario is a story: save it as a file, and Run runs it.
+// and the like. A counterexample of the scenario is a story with its output: save it as a file, and Run runs it.
 func Scenario(t *testing.T, path string, c Config) buildertest.Scenario {
 	t.Helper()
 	b, err := newBeginning(c)
@@ -111,14 +111,14 @@ func textOf(command string, args []datadriven.CmdArg, input string) string {
 	if input != "" {
 		b.WriteString(strings.TrimSuffix(input, "\n") + "\n")
 	}
-	return b.String() + "----\n\n"
+	return b.String() + endOfLine
 }
 
 // describe completes the scenario of the present cluster.
 func (b *beginning) describe() error {
 	s, scenario := b.Story, &b.scenario
 	scenario.Scheme, scenario.Options, scenario.Invariants = s.config.Scheme, s.config.Options, s.config.Invariants
-	scenario.Objects = s.world.Server().Objects()
+	scenario.Objects, scenario.RunStory = s.world.Server().Objects(), s.config.run
 	around := s.world
 	scenario.Cluster = func(server *buildertest.Server) buildertest.Cluster { return around.Around(server) }
 	for i, o := range slices.Concat(s.config.Operators, s.config.Others) {
@@ -161,4 +161,47 @@ func (s *Story) requestsOf(owner client.Object, objects []client.Object) ([]reco
 		}
 	}
 	return requests, nil
+}
+
+// endOfLine ends a line in a text of textOf.
+const endOfLine = "----\n\n"
+
+// run runs a story of lines of textOf, and returns it with their output. It ends at a panic, which is the output of its line.
+func (c Config) run(ctx context.Context, story string) (string, error) {
+	s, err := New(c)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for text := range strings.SplitSeq(strings.TrimSuffix(story, endOfLine), endOfLine) {
+		first, input, _ := strings.Cut(text, "\n")
+		d := datadriven.TestData{Input: strings.TrimSuffix(input, "\n")}
+		if d.Cmd, d.CmdArgs, err = datadriven.ParseLine(first); err != nil {
+			return "", err
+		}
+		output, panicked, err := s.try(ctx, lineOf(&d))
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", first, err)
+		}
+		b.WriteString(text + strings.TrimSuffix(endOfLine, "\n"))
+		if output != "" {
+			b.WriteString(strings.TrimSuffix(output, "\n") + "\n")
+		}
+		b.WriteString("\n")
+		if panicked {
+			break
+		}
+	}
+	return b.String(), nil
+}
+
+// try runs a line, and reports whether it panicked.
+func (s *Story) try(ctx context.Context, l Line) (output string, panicked bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			output, panicked = fmt.Sprintf("panic: %v", p), true
+		}
+	}()
+	output, err = s.Do(ctx, l)
+	return output, false, err
 }

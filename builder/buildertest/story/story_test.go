@@ -17,8 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/armature-dev/armature/builder"
+	"github.com/armature-dev/armature/builder/buildertest"
 	"github.com/armature-dev/armature/builder/buildertest/story"
 	"github.com/armature-dev/armature/builder/buildertest/world"
 	"github.com/armature-dev/armature/events"
@@ -102,4 +104,20 @@ func TestAnUnknownCommandFailsTheTest(t *testing.T) {
 	text, err := s.Do(t.Context(), story.Line{Command: "now"})
 	require.NoError(t, err)
 	assert.Equal(t, "2026-01-01 00:00:00 +0000 UTC", text)
+}
+
+// A plan that panics ends the story of a counterexample.
+func TestTheStoryOfAPanic(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "panic.txt")
+	text := "apply\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: demo}\ndata: {a: much}\n----\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	panics := config
+	panics.Operators = []world.Operator{{Owner: &corev1.ConfigMap{}, Reconciler: func(*buildertest.Client) (reconcile.Reconciler, error) {
+		return reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { panic("no plan") }), nil
+	}}}
+	_, err := buildertest.FindCounterexample(t.Context(), story.Scenario(t, file, panics), buildertest.Bounds{})
+	require.ErrorIs(t, err, buildertest.ErrPanic)
+	var found *buildertest.Counterexample
+	require.ErrorAs(t, err, &found)
+	assert.Equal(t, text+"\nstep manager: reconcile ConfigMap default/demo\n----\npanic: no plan\n\n", found.Story)
 }

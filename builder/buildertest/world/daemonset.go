@@ -45,6 +45,7 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 	st := &appsv1.DaemonSetStatus{ObservedGeneration: set.Generation, CollisionCount: set.Status.CollisionCount}
 	var changes []Change
 	var outdated []*corev1.Pod
+	terminating := int32(0) // that count as available in the status, and not for a rolling update
 	number := s.lastNumber(set.Namespace, set.Name+"-", 0) + 1
 	for _, node := range All[*corev1.Node](s) {
 		pod := daemonPod(set, revision, node, number)
@@ -76,8 +77,12 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 			changes = append(changes, create(pod))
 			continue
 		}
+		before := st.NumberAvailable
 		if p := countDaemon(s, st, set, revision, present[0]); p != nil {
 			outdated = append(outdated, p)
+		}
+		if present[0].DeletionTimestamp != nil {
+			terminating += st.NumberAvailable - before
 		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(byNode)) { // the nodes that don't exist
@@ -88,7 +93,7 @@ func syncDaemonSet(s *State, set *appsv1.DaemonSet) []Change {
 		}
 	}
 	if len(changes) == 0 {
-		changes = replaceDaemons(s, set, st, outdated)
+		changes = replaceDaemons(s, set, st, terminating, outdated)
 	}
 	if changes, _ = withinQuota(s, changes); len(changes) > 0 {
 		return changes
@@ -123,7 +128,7 @@ func oldestFirst(a, b *corev1.Pod) int {
 // countDaemon adds a pod to the status. It returns the pod if it has a former revision.
 func countDaemon(s *State, st *appsv1.DaemonSetStatus, set *appsv1.DaemonSet, revision string, pod *corev1.Pod) *corev1.Pod {
 	st.CurrentNumberScheduled++
-	if isReady(pod) && pod.DeletionTimestamp == nil {
+	if isReady(pod) {
 		st.NumberReady++
 		if isAvailable(s, pod, set.Spec.MinReadySeconds) {
 			st.NumberAvailable++
@@ -136,8 +141,10 @@ func countDaemon(s *State, st *appsv1.DaemonSetStatus, set *appsv1.DaemonSet, re
 	return pod
 }
 
-// replaceDaemons deletes pods of a former revision, as many as maxUnavailable allows.
-func replaceDaemons(s *State, set *appsv1.DaemonSet, st *appsv1.DaemonSetStatus, outdated []*corev1.Pod) []Change {
+// replaceDaemons deletes pods of a former revision, as many as maxUnavailable allows beside the available ones that already terminate.
+func replaceDaemons(
+	s *State, set *appsv1.DaemonSet, st *appsv1.DaemonSetStatus, terminating int32, outdated []*corev1.Pod,
+) []Change {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType || rolling == nil {
 		return nil
@@ -148,7 +155,7 @@ func replaceDaemons(s *State, set *appsv1.DaemonSet, st *appsv1.DaemonSetStatus,
 		s.fail("DaemonSet %s/%s: spec.updateStrategy.rollingUpdate.maxUnavailable: %w", set.Namespace, set.Name, err)
 		return nil
 	}
-	room := max(limit, 1) - int(st.DesiredNumberScheduled-st.NumberAvailable)
+	room := max(limit, 1) - int(st.DesiredNumberScheduled-st.NumberAvailable+terminating)
 	var changes []Change
 	for _, pod := range outdated {
 		ready := isReady(pod)

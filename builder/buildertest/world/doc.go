@@ -29,10 +29,10 @@
 //	daemonset.go     the nodes that a template selects and tolerates, rolling updates with maxUnavailable
 //	claim.go         adoption of the orphans that a workload selects, and release of what it no longer selects; not for Jobs
 //	scheduler.go     node capacity, selectors and affinity, taints, cordons
-//	kubelet.go       start, end, restart and deletion of pods, as a [Script] says, and their activeDeadlineSeconds; a sidecar has ended
-//	                 when its pod runs, as any init container
+//	kubelet.go       start, end, restart and deletion of pods, as a [Script] says, and their activeDeadlineSeconds; a sidecar runs
+//	                 until the containers have ended, and then ends with 143
 //	references.go    pods that wait for a Secret or a ConfigMap of their volumes or their environment; not at a restart
-//	node_lifecycle.go nodes that aren't ready: their taints, and the readiness of their pods
+//	node_lifecycle.go nodes that aren't ready: their taints, and the readiness of their pods; Ready=False counts as a lost node too
 //	pod_collector.go pods of deleted nodes, evictions by NoExecute taints
 //	quota.go         pods that a ResourceQuota refuses; no scopes, and no LimitRanges
 //	manager.go       passes, requeues, crashes, lagging caches, two managers

@@ -53,6 +53,8 @@ func nextOfPod(s *State, pod *corev1.Pod) *Change {
 		return new(remove(pod, client.GracePeriodSeconds(0)))
 	case isTerminal(pod):
 		return nil
+	case pod.DeletionTimestamp == nil && pod.Spec.ActiveDeadlineSeconds != nil && s.Due(deadlineOf(pod)):
+		return overduePod(s, pod)
 	case pod.Status.Phase == corev1.PodRunning:
 		return runningPod(s, pod)
 	case s.Due(scheduledAt(pod).Add(s.script(pod, 0).Start)):
@@ -78,13 +80,16 @@ func scheduledAt(pod *corev1.Pod) time.Time {
 // start makes a pod run.
 func start(s *State, p *corev1.Pod) {
 	now := s.now()
-	p.Status.Phase, p.Status.StartTime = corev1.PodRunning, &now
+	p.Status.Phase = corev1.PodRunning
 	p.Status.InitContainerStatuses, p.Status.ContainerStatuses = nil, nil
 	for _, c := range p.Spec.InitContainers {
-		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, corev1.ContainerStatus{
-			Name: c.Name, Image: c.Image, Ready: true,
-			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}},
-		})
+		status := corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: true}
+		if ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways { // a sidecar, which endPod ends
+			status.Started, status.State.Running = new(true), &corev1.ContainerStateRunning{StartedAt: now}
+		} else {
+			status.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}
+		}
+		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, status)
 	}
 	for _, c := range p.Spec.Containers {
 		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image})
@@ -146,9 +151,6 @@ func runningPod(s *State, pod *corev1.Pod) *Change {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return stopPod(s, pod, script)
-	case pod.Spec.ActiveDeadlineSeconds != nil && pod.Status.StartTime != nil &&
-		s.Due(pod.Status.StartTime.Add(seconds(*pod.Spec.ActiveDeadlineSeconds))):
-		return new(updateStatus(changed(pod, func(p *corev1.Pod) { exceedDeadline(s, p) })))
 	case running == nil:
 		if !s.Due(crashLoopUntil(pod)) {
 			return nil
@@ -189,12 +191,9 @@ const (
 
 // stopPod ends the containers of a pod that is being deleted.
 func stopPod(s *State, pod *corev1.Pod, script Script) *Change {
-	grace := time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second
-	code := int32(exitTerminated)
-	if script.Stop > grace {
-		code = exitKilled
-	}
-	if !s.Due(pod.DeletionTimestamp.Add(min(script.Stop, grace) - grace)) {
+	grace := seconds(ptr.Deref(pod.DeletionGracePeriodSeconds, 0))
+	took, code := stopping(script, grace)
+	if !s.Due(pod.DeletionTimestamp.Add(took - grace)) {
 		return nil
 	}
 	return new(updateStatus(changed(pod, func(p *corev1.Pod) {
@@ -203,6 +202,14 @@ func stopPod(s *State, pod *corev1.Pod, script Script) *Change {
 		}
 		endPod(s, p)
 	})))
+}
+
+// stopping returns how long the containers of a pod take to stop, and their exit code.
+func stopping(script Script, grace time.Duration) (took time.Duration, code int32) {
+	if script.Stop > grace {
+		return grace, exitKilled
+	}
+	return script.Stop, exitTerminated
 }
 
 func terminate(s *State, c *corev1.ContainerStatus, code int32, message string) {
@@ -260,16 +267,36 @@ func restart(s *State, p *corev1.Pod, policy corev1.RestartPolicy) {
 	setReady(s, p, false, "ContainersNotReady")
 }
 
-// exceedDeadline ends a pod that has run longer than its spec allows.
-func exceedDeadline(s *State, p *corev1.Pod) {
-	for i := range p.Status.ContainerStatuses {
-		if c := &p.Status.ContainerStatuses[i]; c.State.Running != nil {
-			terminate(s, c, exitTerminated, "")
-		}
+// deadlineOf returns when a pod with activeDeadlineSeconds must end, whether its containers run or wait.
+func deadlineOf(pod *corev1.Pod) time.Time {
+	return startTimeOf(pod).Add(seconds(*pod.Spec.ActiveDeadlineSeconds))
+}
+
+// startTimeOf returns status.startTime: when the kubelet has seen the pod for the first time, before it pulled images.
+func startTimeOf(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime != nil {
+		return pod.Status.StartTime.Time
 	}
-	endPod(s, p)
-	p.Status.Phase, p.Status.Reason = corev1.PodFailed, "DeadlineExceeded"
-	p.Status.Message = "Pod was active on the node longer than the specified deadline"
+	return scheduledAt(pod)
+}
+
+// overduePod stops and fails a pod whose deadline has come.
+func overduePod(s *State, pod *corev1.Pod) *Change {
+	took, code := stopping(s.script(pod, restartsOf(pod)), seconds(ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0)))
+	if runningSince(pod) != nil && !s.Due(deadlineOf(pod).Add(took)) {
+		return nil
+	}
+	return new(updateStatus(changed(pod, func(p *corev1.Pod) {
+		for i := range p.Status.ContainerStatuses {
+			if c := &p.Status.ContainerStatuses[i]; c.State.Running != nil {
+				terminate(s, c, code, "")
+			}
+		}
+		endPod(s, p)
+		p.Status.Phase, p.Status.Reason = corev1.PodFailed, "DeadlineExceeded"
+		p.Status.Message = "Pod was active on the node longer than the specified deadline"
+		setReady(s, p, false, "PodFailed")
+	})))
 }
 
 // crashLoopUntil is when a container runs again: at once after its first run, then after 10 seconds, and twice as long each time.
@@ -288,8 +315,13 @@ func crashLoopUntil(pod *corev1.Pod) time.Time {
 	return until
 }
 
-// endPod gives a pod its final phase.
+// endPod gives a pod its final phase, and ends its sidecars, whose exit codes don't count.
 func endPod(s *State, p *corev1.Pod) {
+	for i := range p.Status.InitContainerStatuses {
+		if c := &p.Status.InitContainerStatuses[i]; c.State.Running != nil {
+			terminate(s, c, exitTerminated, "")
+		}
+	}
 	p.Status.Phase = corev1.PodSucceeded
 	reason := "PodCompleted"
 	for _, c := range p.Status.ContainerStatuses {

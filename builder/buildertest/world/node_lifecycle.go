@@ -8,7 +8,8 @@ import (
 
 // nodeLifecycle imitates the node lifecycle controller: a node whose condition Ready isn't True gets the taints unreachable (Unknown) or
 // not-ready (False), and its pods aren't ready. The pod collector then evicts those that don't tolerate the taint, or no longer. They
-// terminate until the kubelet is back. The controller doesn't watch leases: someone sets the condition.
+// terminate until the kubelet is back. The controller doesn't watch leases: someone sets the condition. A kubelet that reports False is
+// alive and ends evicted pods, and the real controller makes existing pods unready only when it sets Unknown itself; here both are alike.
 type nodeLifecycle struct{}
 
 func (nodeLifecycle) Name() string { return "node-lifecycle-controller" }

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -128,6 +129,7 @@ func startPod(s *State, pod *corev1.Pod) *Change {
 	references := referencesOf(pod)
 	waiting := waitingFor(s, pod, references)
 	after := changed(pod, func(p *corev1.Pod) {
+		p.Status.StartTime = new(metav1.NewTime(startTimeOf(pod)))
 		if waiting == nil {
 			start(s, p)
 			return

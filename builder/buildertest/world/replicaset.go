@@ -97,11 +97,14 @@ func surplusPods(active []*corev1.Pod, n int) []*corev1.Pod {
 			return 2
 		}
 	}
+	if len(active) <= n {
+		return nil
+	}
 	sorted := slices.Clone(active)
 	slices.SortStableFunc(sorted, func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
 	})
-	return sorted[:max(len(sorted)-n, 0)]
+	return sorted[:len(sorted)-n]
 }
 
 // countReady counts the ready pods, and those that have been so for minReadySeconds.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-dev/armature/builder/buildertest/internal/statefulset"
 )
 
 // statefulSetController imitates the StatefulSet controller: pods with fixed names and claims, one after the other or (Parallel) all at
@@ -30,7 +31,7 @@ func (statefulSetController) Changes(s *State) []Change {
 		if set.DeletionTimestamp != nil {
 			continue
 		}
-		isMember := func(pod *corev1.Pod) bool { return ordinalOf(set, pod) >= 0 }
+		isMember := func(pod *corev1.Pod) bool { return statefulset.OrdinalOf(set.Name, pod.Name) >= 0 }
 		if claims := claim(s, set, statefulSetKind, set.Spec.Selector, isMember); len(claims) > 0 {
 			changes = append(changes, claims...)
 		} else {
@@ -38,16 +39,6 @@ func (statefulSetController) Changes(s *State) []Change {
 		}
 	}
 	return changes
-}
-
-// ordinalOf returns the ordinal in the name of a pod; -1 if the name isn't that of a pod of the set.
-func ordinalOf(set *appsv1.StatefulSet, pod *corev1.Pod) int {
-	number, found := strings.CutPrefix(pod.Name, set.Name+"-")
-	ordinal, err := strconv.ParseUint(number, 10, 31)
-	if !found || err != nil {
-		return -1
-	}
-	return int(ordinal)
 }
 
 // statefulSync is a StatefulSet with its pods.
@@ -69,7 +60,7 @@ func newStatefulSync(s *State, set *appsv1.StatefulSet) *statefulSync {
 		y.first = int(set.Spec.Ordinals.Start)
 	}
 	for _, pod := range ownedBy[*corev1.Pod](s, set) {
-		if i := ordinalOf(set, pod); i >= 0 {
+		if i := statefulset.OrdinalOf(set.Name, pod.Name); i >= 0 {
 			y.pods[i] = pod
 		}
 	}
@@ -129,7 +120,8 @@ func (y *statefulSync) growInBatches() (changes []Change, waits bool) {
 	return changes, false
 }
 
-// growOne creates the pod of an ordinal, or deletes it if it has ended. refused reports whether the API server refuses the pod.
+// growOne creates the pod of an ordinal, or deletes it if it has ended. refused reports whether the pod must wait, because the API server
+// refuses it or a claim of it terminates.
 func (y *statefulSync) growOne(ordinal int) (changes []Change, refused bool) {
 	switch pod := y.pods[ordinal]; {
 	case pod == nil:
@@ -137,14 +129,14 @@ func (y *statefulSync) growOne(ordinal int) (changes []Change, refused bool) {
 	case isTerminal(pod) && pod.DeletionTimestamp == nil:
 		return []Change{remove(pod)}, false
 	case pod.Status.Phase == corev1.PodPending: // someone may have deleted a claim
-		return y.missingClaims(pod.Name), false
+		return y.missingClaims(pod.Name)
 	default:
 		return nil, false
 	}
 }
 
-// newPod returns the creations of a pod's missing claims, and then of the pod; none while another object has the pod's name or a quota is
-// too small, because the API server refuses the pod, as often as the real controller tries.
+// newPod returns the creations of a pod's missing claims, and then of the pod; none while a claim terminates, another object has the pod's
+// name, or a quota is too small, because then each try of the real controller fails.
 func (y *statefulSync) newPod(ordinal int) (changes []Change, refused bool) {
 	name := fmt.Sprintf("%s-%d", y.set.Name, ordinal)
 	pod := podOf(&y.set.Spec.Template, y.set.Namespace, name)
@@ -154,30 +146,38 @@ func (y *statefulSync) newPod(ordinal int) (changes []Change, refused bool) {
 	setMap(&pod.Labels, appsv1.PodIndexLabel, strconv.Itoa(ordinal))
 	setMap(&pod.Labels, appsv1.ControllerRevisionHashLabelKey, y.revision)
 	y.checkPartition(name, ordinal)
-	claims := y.missingClaims(name)
+	claims, terminating := y.missingClaims(name)
 	for _, template := range y.set.Spec.VolumeClaimTemplates {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: template.Name + "-" + name},
 		}})
 	}
 	creation, _ := withinQuota(y.s, []Change{create(pod)})
-	if refused = len(creation) == 0 || exists[*corev1.Pod](y.s, client.ObjectKeyFromObject(pod)); len(claims) > 0 || refused {
+	if refused = terminating || len(creation) == 0 || exists[*corev1.Pod](y.s, client.ObjectKeyFromObject(pod)); len(claims) > 0 || refused {
 		return claims, refused
 	}
 	return creation, false
 }
 
-// missingClaims returns the creations of a pod's missing claims.
-func (y *statefulSync) missingClaims(pod string) (claims []Change) {
+// missingClaims returns the creations of a pod's missing claims, and reports whether one that exists terminates.
+func (y *statefulSync) missingClaims(pod string) (missing []Change, terminating bool) {
+	present := All[*corev1.PersistentVolumeClaim](y.s)
 	for _, template := range y.set.Spec.VolumeClaimTemplates {
 		claim := template.DeepCopy()
 		claim.Namespace, claim.Name = y.set.Namespace, template.Name+"-"+pod
-		claim.Labels = y.set.Spec.Selector.MatchLabels
-		if !exists[*corev1.PersistentVolumeClaim](y.s, client.ObjectKeyFromObject(claim)) {
-			claims = append(claims, Change{Verb: VerbCreate, Object: claim, owner: metav1.NewControllerRef(y.set, statefulSetKind)})
+		for key, value := range y.set.Spec.Selector.MatchLabels {
+			setMap(&claim.Labels, key, value)
+		}
+		at := slices.IndexFunc(present, func(c *corev1.PersistentVolumeClaim) bool {
+			return c.Namespace == claim.Namespace && c.Name == claim.Name
+		})
+		if at < 0 {
+			missing = append(missing, Change{Verb: VerbCreate, Object: claim, owner: metav1.NewControllerRef(y.set, statefulSetKind)})
+		} else if present[at].DeletionTimestamp != nil {
+			terminating = true
 		}
 	}
-	return claims
+	return missing, terminating
 }
 
 // checkPartition records an error if a new pod needs the template of a former revision: below the partition the real controller creates
@@ -318,11 +318,8 @@ func (y *statefulSync) writeStatus() []Change {
 // setOf returns a reference to the StatefulSet for which a claim was created; nil if there is none.
 func setOf(s *State, claim *corev1.PersistentVolumeClaim) *metav1.OwnerReference {
 	for _, set := range All[*appsv1.StatefulSet](s) {
-		for _, template := range set.Spec.VolumeClaimTemplates {
-			number, found := strings.CutPrefix(claim.Name, template.Name+"-"+set.Name+"-")
-			if _, err := strconv.Atoi(number); found && err == nil && claim.Namespace == set.Namespace {
-				return metav1.NewControllerRef(set, statefulSetKind)
-			}
+		if statefulset.IsClaim(set, claim) {
+			return metav1.NewControllerRef(set, statefulSetKind)
 		}
 	}
 	return nil

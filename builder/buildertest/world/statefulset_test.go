@@ -118,3 +118,32 @@ func TestAStatefulSetCreatesTheMissingClaimOfAPendingPod(t *testing.T) {
 	require.NoError(t, w.Settle(t.Context()))
 	assert.NotEqual(t, claim.UID, got(t, w, &corev1.PersistentVolumeClaim{}, "data-demo-0").UID)
 }
+
+// The labels of the selector come to those of the claim's template.
+func TestTheClaimsOfAStatefulSetHaveTheLabelsOfTheirTemplate(t *testing.T) {
+	data := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: map[string]string{"backup": "daily", "app": "x"}}}
+	w := newWorld(t, world.Options{}, statefulSet(1, func(s *appsv1.StatefulSetSpec) {
+		s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{data}
+	}))
+	require.NoError(t, w.Settle(t.Context()))
+	assert.Equal(t, map[string]string{"backup": "daily", "app": "demo"}, got(t, w, &corev1.PersistentVolumeClaim{}, "data-demo-0").Labels)
+}
+
+// The controller creates no pod whose claim terminates, and then a new claim.
+func TestAPodOfAStatefulSetWaitsForATerminatingClaim(t *testing.T) {
+	for _, policy := range []appsv1.PodManagementPolicyType{appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement} {
+		old := &corev1.PersistentVolumeClaim{ObjectMeta: demo("data-demo-0")}
+		old.Finalizers = []string{"example.com/backup"}
+		set := statefulSet(2, func(s *appsv1.StatefulSetSpec) {
+			s.PodManagementPolicy = policy
+			s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+		})
+		w := newWorld(t, world.Options{}, node("n1"), set, old)
+		require.NoError(t, w.Server().Client("user").Delete(t.Context(), old.DeepCopy()))
+		require.NoError(t, w.Settle(t.Context()))
+		assert.Empty(t, podNames(t, w, got(t, w, set, "demo")), policy)
+		edit(t, w, old, func(o *corev1.PersistentVolumeClaim) { o.Finalizers = nil })
+		require.NoError(t, w.Settle(t.Context()))
+		assert.Equal(t, []string{"demo-0", "demo-1"}, podNames(t, w, got(t, w, set, "demo")), policy)
+	}
+}

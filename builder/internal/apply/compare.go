@@ -32,15 +32,15 @@ func (c *Cluster) Compare(d *Desired, observed client.Object) (*Write, error) {
 		return w, err
 	}
 	switch c.ownershipOf(d, observed) {
-	case inventory.NotOwned:
+	case notOwned:
 		if d.Child.CrossNamespace {
 			return nil, c.refuse(d, observed)
 		}
 		return c.decideNotOwned(w)
-	case inventory.Terminating:
+	case terminating:
 		w.Action = Wait
 		return w, nil
-	case inventory.Owned:
+	case owned:
 		if d.Child.CreateOnly {
 			return c.compareCreateOnly(w), nil
 		}
@@ -68,15 +68,38 @@ func (d *Desired) newWrite(observed client.Object) *Write {
 	return w
 }
 
+// ownership is the relation between the owner and an object that exists.
+type ownership int
+
+const (
+	// owned objects are the owner's.
+	owned ownership = iota
+	// notOwned objects have another owner, or none.
+	notOwned
+	// terminating objects are the owner's or a predecessor's, and about to disappear: wait for them.
+	terminating
+)
+
 // ownershipOf returns the relation between the owner and an object that has the name of d.
-func (c *Cluster) ownershipOf(d *Desired, observed client.Object) inventory.Ownership {
+func (c *Cluster) ownershipOf(d *Desired, observed client.Object) ownership {
+	isOwners := false
 	switch {
 	case d.Child.Retained() && metav1.GetControllerOfNoCopy(observed) == nil:
-		return c.Marks.OwnershipOfRetained(observed, d.Child.FormerManagers())
+		isOwners = c.Marks.IsRetained(observed, d.Child.FormerManagers())
 	case d.Child.CrossNamespace:
-		return c.Marks.OwnershipCrossNamespace(observed, d.Child.FormerManagers())
+		isOwners = c.Marks.IsCrossNamespace(observed, d.Child.FormerManagers())
+	case inventory.IsOfPredecessor(observed, c.Owner, c.OwnerKind):
+		return terminating
 	default:
-		return inventory.OwnershipOf(observed, c.Owner, c.OwnerKind)
+		isOwners = metav1.IsControlledBy(observed, c.Owner)
+	}
+	switch {
+	case !isOwners:
+		return notOwned
+	case observed.GetDeletionTimestamp() != nil:
+		return terminating
+	default:
+		return owned
 	}
 }
 
@@ -105,7 +128,7 @@ func (c *Cluster) isUpToDate(d *Desired, observed client.Object) (bool, error) {
 			return left, err
 		}
 	}
-	if c.remembers(observed, d) {
+	if d.Hashed && c.Memory.UpToDate.Has(observed.GetUID(), memory.Version{ResourceVersion: observed.GetResourceVersion(), Hash: d.Hash}) {
 		return true, nil
 	}
 	if err := d.Stamp(c); err != nil {
@@ -195,11 +218,6 @@ func (c *Cluster) remember(child client.Object, d *Desired) {
 	if d.Hashed && !c.DryRun {
 		c.Memory.UpToDate.Add(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.Hash})
 	}
-}
-
-// remembers reports whether this version of a child is recorded as up to date with this object.
-func (c *Cluster) remembers(child client.Object, d *Desired) bool {
-	return d.Hashed && c.Memory.UpToDate.Has(child.GetUID(), memory.Version{ResourceVersion: child.GetResourceVersion(), Hash: d.Hash})
 }
 
 // rememberImmutable records that an object has a changed immutable field and stays as it is, so that the builder makes no further

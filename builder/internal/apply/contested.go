@@ -16,19 +16,15 @@ func (c *Cluster) contestKey(child store.Key) contest.Key {
 	return contest.Key{Owner: c.Owner.GetUID(), Child: child}
 }
 
-// isCorrection reports whether a write would restore fields that this process has confirmed or written before, so that another writer
-// has changed them since: the digest is either unchanged, or another writer's.
-func (c *Cluster) isCorrection(w *Write) bool {
-	return !w.isDesiredChanged() || w.Desired.Hashed && c.Memory.UpToDate.Knows(w.Observed.GetUID(), w.Desired.Hash)
-}
-
 // holdContested suspends the writes of a child for a while if another writer keeps changing or recreating it.
 func (c *Cluster) holdContested(w *Write) {
 	if c.DryRun {
 		return
 	}
 	contests, key, digest := c.Memory.Contests, c.contestKey(w.Desired.Key), w.Desired.Digest
-	if w.corrects = c.isCorrection(w); !w.corrects && !contests.HasMade(key, digest) {
+	// If this process has confirmed or written the fields before, another writer has changed them: the digest is unchanged, or that writer's.
+	w.corrects = !w.isDesiredChanged() || w.Desired.Hashed && c.Memory.UpToDate.Knows(w.Observed.GetUID(), w.Desired.Hash)
+	if !w.corrects && !contests.HasMade(key, digest) {
 		return
 	}
 	if contests.Holds(key, digest, c.Now()) {

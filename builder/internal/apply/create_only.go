@@ -55,12 +55,10 @@ func (w *Write) takeAsItIs(ctx context.Context, c *Cluster) error {
 	if err != nil {
 		return err
 	}
-	obj, err := c.Kinds.Empty(d.Kind)
+	obj, err := c.Kinds.Named(d.Kind, d.Key)
 	if err != nil {
 		return err
 	}
-	obj.SetNamespace(d.Key.Namespace)
-	obj.SetName(d.Key.Name)
 	err = c.Client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, body), client.FieldOwner(c.Name))
 	switch {
 	case apierrors.IsNotFound(err):

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/failure"
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/internal/wellknown"
 )
 
@@ -53,22 +52,22 @@ func TestWhoseIsCrossNamespace(t *testing.T) {
 	d := &Desired{Child: &Child{Object: config("c"), CrossNamespace: true}}
 	for name, c := range map[string]struct {
 		found *corev1.ConfigMap
-		want  inventory.Ownership
+		want  ownership
 	}{
-		"ours":            {marked(func(*corev1.ConfigMap) {}), inventory.Owned},
-		"terminating":     {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), inventory.Terminating},
-		"no label":        {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), inventory.NotOwned},
-		"other UID":       {marked(func(c *corev1.ConfigMap) { c.Labels[wellknown.LabelOwnerUID] = "x" }), inventory.NotOwned},
-		"label of others": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Manager = "kubectl-label" }), inventory.NotOwned},
+		"ours":            {marked(func(*corev1.ConfigMap) {}), owned},
+		"terminating":     {marked(func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }), terminating},
+		"no label":        {marked(func(c *corev1.ConfigMap) { c.Labels = nil }), notOwned},
+		"other UID":       {marked(func(c *corev1.ConfigMap) { c.Labels[wellknown.LabelOwnerUID] = "x" }), notOwned},
+		"label of others": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Manager = "kubectl-label" }), notOwned},
 		"label of others, the rest ours": {marked(func(c *corev1.ConfigMap) {
 			c.ManagedFields = entries(entry("kubectl-label", metav1.ManagedFieldsOperationUpdate, `{"f:metadata":{"f:labels":{"f:armature.dev/owner-uid":{}}}}`),
 				entry(cluster.Name, metav1.ManagedFieldsOperationApply, `{"f:metadata":{"f:annotations":{"f:armature.dev/owner":{},"f:armature.dev/owner-kind":{}}}}`))
-		}), inventory.NotOwned},
-		"label alone":   {marked(func(c *corev1.ConfigMap) { c.Annotations = nil }), inventory.NotOwned},
-		"by the status": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Subresource = "status" }), inventory.NotOwned},
-		"controlled":    {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: new(true)}} }), inventory.NotOwned},
+		}), notOwned},
+		"label alone":   {marked(func(c *corev1.ConfigMap) { c.Annotations = nil }), notOwned},
+		"by the status": {marked(func(c *corev1.ConfigMap) { c.ManagedFields[0].Subresource = "status" }), notOwned},
+		"controlled":    {marked(func(c *corev1.ConfigMap) { c.OwnerReferences = []metav1.OwnerReference{{Controller: new(true)}} }), notOwned},
 	} {
 		assert.Equal(t, c.want, cluster.ownershipOf(d, c.found), name)
 	}
-	assert.Equal(t, inventory.NotOwned, cluster.ownershipOf(&Desired{Child: &Child{Object: config("c")}}, marked(func(*corev1.ConfigMap) {})), "the label makes no child at home")
+	assert.Equal(t, notOwned, cluster.ownershipOf(&Desired{Child: &Child{Object: config("c")}}, marked(func(*corev1.ConfigMap) {})), "the label makes no child at home")
 }

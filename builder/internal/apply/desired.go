@@ -3,10 +3,12 @@ package apply
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -15,9 +17,49 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
+
+// Cluster is the part of a pass over one owner that this package uses: the owner and its observed children, and the engine's clients.
+type Cluster struct {
+	*sources.Children
+	// Client writes, and reads from the cache. In a dry run its writes are dry runs.
+	Client client.Client
+	// Live reads past the cache if ReadsLive is true, otherwise as Client.
+	Live      client.Reader
+	ReadsLive bool
+	// Name is the field manager.
+	Name string
+	// Now returns the current time.
+	Now func() time.Time
+	// Parallelism limits the concurrent requests.
+	Parallelism int
+	// DryRun is true if all writes are dry runs. The steps then remember nothing.
+	DryRun bool
+	// OwnerKind is the kind of the owner.
+	OwnerKind schema.GroupVersionKind
+
+	// DesiredKeys are the keys of the pass's desired children. Desire adds to it.
+	DesiredKeys store.Store
+
+	slots []slot // for further children
+
+	ownerConfirmed, ownerGone bool // the API server has the owner; it is deleted
+}
+
+// slot is a preallocated pair of a desired object and its write, so that an unchanged child allocates nothing.
+type slot struct {
+	desired Desired
+	write   Write
+}
+
+// Allocate allocates the memory for n children at once. Single allocations are a large part of a pass's cost.
+func (c *Cluster) Allocate(n int) {
+	c.slots = make([]slot, n)
+	c.DesiredKeys.Grow(n)
+}
 
 // Desired is one desired object. Stamp makes what a comparison needs (a copy with the owner on it, and its digest), unless the hash
 // shows that nothing has changed.

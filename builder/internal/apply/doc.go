@@ -8,14 +8,13 @@
 //
 // Read it in this order:
 //
-//	desired.go    a child as it is compared and sent, and its key
+//	desired.go    the Cluster; a child as it is compared and sent, and its key
 //	compare.go    every decision about a child: does the owner own it, is it up to date
-//	apply.go      the Cluster; WriteAll, all writes in parallel
-//	write.go      one write: a POST, or a server-side apply
+//	write.go      WriteAll, all writes in parallel; one write: a POST, or a server-side apply
 //
 // Each of the other files is about one feature: the options of a child (child.go, adopt.go, create_only.go, ignore.go), a change that an
 // apply alone can't make (refit.go, take_over.go, immutable.go), another writer (contested.go, left.go), a dry run (dry_run.go, diff.go),
-// a roll-out (revision.go), an undo (former.go), and an owner that may be gone (owner.go). last_applied.go has the annotation of a child:
+// a roll-out (revision.go), and an undo (former.go). last_applied.go has the annotation of a child:
 // what the last apply set. A step whose child doesn't need the feature doesn't call it, or it returns at once.
 //
 // Invariants:

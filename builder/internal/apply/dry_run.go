@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +32,7 @@ func (d *Desired) showFields() (err error) {
 // makes none.
 func (w *Write) recordDryRun(ctx context.Context, c *Cluster, applied client.Object) error {
 	takesOver := !w.Desired.Child.CreateOnly && w.takesOver(c) // a CreateOnly child is taken as it is
-	if takesOver && c.fieldManager(w.Desired).TakesOverAny(w.Observed.GetManagedFields()) && !w.refitted {
+	if takesOver && slices.ContainsFunc(w.Observed.GetManagedFields(), c.fieldManager(w.Desired).TakesOver) && !w.refitted {
 		var err error
 		if applied, err = c.withoutLeftovers(ctx, w, applied); err != nil {
 			return w.failed("apply", err)
@@ -77,11 +78,9 @@ func (c *Cluster) withoutLeftovers(ctx context.Context, w *Write, applied client
 	if err != nil {
 		return nil, err
 	}
-	obj, err := c.Kinds.Empty(w.Desired.Kind)
+	obj, err := c.Kinds.Named(w.Desired.Kind, w.Desired.Key)
 	if err != nil {
 		return nil, err
 	}
-	obj.SetNamespace(applied.GetNamespace())
-	obj.SetName(applied.GetName())
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(c.Name))
 }

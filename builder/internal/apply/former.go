@@ -13,7 +13,6 @@ import (
 	"github.com/armature-dev/armature/builder/internal/disruption"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/former"
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/paths"
 	"github.com/armature-dev/armature/builder/internal/payload"
@@ -90,7 +89,7 @@ func (c *Cluster) formerOfDeleted(k kinds.Kind, observed client.Object) (*former
 }
 
 func (c *Cluster) isKept(key store.Key, observed client.Object) bool {
-	return former.IsKept(key.GroupKind()) && inventory.OwnershipOf(observed, c.Owner, c.OwnerKind) == inventory.Owned
+	return former.IsKept(key.GroupKind()) && metav1.IsControlledBy(observed, c.Owner) && observed.GetDeletionTimestamp() == nil
 }
 
 // formerOf returns the state of an observed child in the fields that the builder manages. d is the desired object, nil for none.

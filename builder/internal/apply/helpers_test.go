@@ -21,6 +21,7 @@ import (
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/marks"
 	"github.com/armature-dev/armature/builder/internal/memory"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/internal/wellknown"
 	"github.com/armature-dev/armature/store"
 )
@@ -37,13 +38,17 @@ func config(name string) *corev1.ConfigMap {
 // newCluster returns what a pass over the owner has of an engine on a fake client.
 func newCluster(t *testing.T) *Cluster {
 	fakeClient := fake.NewClientBuilder().WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)).Build()
-	c := &Cluster{
-		Client: fakeClient, Live: fakeClient, Name: wellknown.FieldOwner, Kinds: kinds.New(fakeClient, time.Now), Memory: memory.New(),
-		Now: time.Now, Parallelism: 1, Owner: owner(), OwnerKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+	kind := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	children := &sources.Children{
+		Reader: sources.Reader{From: fakeClient, Kinds: kinds.New(fakeClient, time.Now)}, Memory: memory.New(),
+		Owner: owner(), OwnerKey: store.KeyOf(kind, "default", "owner"),
 	}
-	c.OwnerKey = store.KeyOf(c.OwnerKind, "default", "owner")
-	c.Marks = marks.Owner{UID: c.Owner.GetUID(), Key: c.OwnerKey, Manager: c.Name, Proved: c.Memory.Marked}
-	return c
+	children.Marks = marks.Owner{
+		UID: children.Owner.GetUID(), Key: children.OwnerKey, Manager: wellknown.FieldOwner, Proved: children.Memory.Marked,
+	}
+	return &Cluster{
+		Children: children, OwnerKind: kind, Client: fakeClient, Live: fakeClient, Name: wellknown.FieldOwner, Now: time.Now, Parallelism: 1,
+	}
 }
 
 // stamped returns a child as it is sent.

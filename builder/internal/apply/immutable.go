@@ -46,7 +46,7 @@ func (w *Write) meetInvalid(ctx context.Context, c *Cluster, refused error, r *r
 	}
 	switch {
 	case err == nil && keeps:
-		w.Action, w.Kept = None, true
+		w.Action, w.KeptImmutable = None, true
 		c.rememberImmutable(w.Observed, d)
 		return nil
 	case err == nil && recreate != nil:
@@ -66,12 +66,6 @@ type trial struct {
 	made   bool
 	object client.Object
 	err    error
-}
-
-// isBarred reports whether a trial says nothing about the object until something else changes: a quota is exceeded, a permission is
-// missing, a policy or webhook denies the request.
-func (t trial) isBarred() bool {
-	return isLasting(t.err) && !apistatus.IsRefused(t.err)
 }
 
 // try creates the desired object under another name, in a dry run.

@@ -44,7 +44,7 @@ func (w *Write) noteLeft(ctx context.Context, c *Cluster, applied client.Object)
 	}
 	for _, entry := range left {
 		if fields := entry.Paths(live, fresh); len(fields) > 0 {
-			w.Left = append(w.Left, FieldsLeft{entry.Manager, fields})
+			w.FieldsLeft = append(w.FieldsLeft, FieldsLeft{entry.Manager, fields})
 			log.FromContext(ctx).Info("fields of another manager stay, though they aren't desired", "child", w.Desired.Key.String(),
 				"manager", entry.Manager, "fields", fields)
 		}

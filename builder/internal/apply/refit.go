@@ -140,7 +140,9 @@ func (w *Write) fit(ctx context.Context, c *Cluster, refused error) (client.Obje
 	var tried trial
 	var fresh client.Object
 	if w.isDesiredChanged() {
-		if tried = w.try(ctx, c); tried.err != nil && !tried.isBarred() {
+		tried = w.try(ctx, c)
+		// A trial that is barred by an exceeded quota, a missing permission, a policy or a webhook says nothing about the object.
+		if isBarred := isLasting(tried.err) && !apistatus.IsRefused(tried.err); tried.err != nil && !isBarred {
 			return nil, &refit{trial: tried}, refused
 		}
 		if tried.err == nil {
@@ -238,8 +240,8 @@ func (w *Write) sendRefit(ctx context.Context, c *Cluster, r *refit) (client.Obj
 		return w.Observed, nil
 	}
 	if w.isDesiredChanged() && !c.DryRun {
-		object, err := withoutApply(r.amended.Object)
-		if err != nil {
+		object := runtime.DeepCopyJSON(r.amended.Object)
+		if err := unstructured.SetNestedField(object, notApplied, "metadata", "annotations", wellknown.AnnotationDigest); err != nil {
 			return nil, err
 		}
 		ops = delta.JSONPatch(r.objects.Live, object)
@@ -261,11 +263,6 @@ func (w *Write) sendRefit(ctx context.Context, c *Cluster, r *refit) (client.Obj
 // the former nor the present desired state counts as applied.
 const notApplied = "not-applied"
 
-func withoutApply(object map[string]any) (map[string]any, error) {
-	object = runtime.DeepCopyJSON(object)
-	return object, unstructured.SetNestedField(object, notApplied, "metadata", "annotations", wellknown.AnnotationDigest)
-}
-
 // fitted records the result of a refit: the observed object has a new version.
 func (w *Write) fitted(c *Cluster, r *refit, obj client.Object) {
 	w.Corrected = append(w.Corrected, c.fieldManager(w.Desired).Removals(w.Observed.GetManagedFields(), r.amended.Removed)...)
@@ -274,7 +271,7 @@ func (w *Write) fitted(c *Cluster, r *refit, obj client.Object) {
 		for _, path := range r.amended.Kept {
 			left.Fields = append(left.Fields, paths.Text(path))
 		}
-		w.Left = append(w.Left, left)
+		w.FieldsLeft = append(w.FieldsLeft, left)
 	}
 	w.Desired.released = r.amended.Released
 	w.refitted = w.refitted || obj != w.Observed

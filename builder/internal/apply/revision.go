@@ -3,7 +3,8 @@ package apply
 import (
 	"fmt"
 
-	"github.com/armature-dev/armature/builder/internal/inventory"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/armature-dev/armature/builder/internal/kinds"
 	"github.com/armature-dev/armature/builder/internal/revision"
 )
@@ -53,7 +54,7 @@ func (c *Cluster) Restore(recorded *revision.Child, like Child) (*Desired, error
 		return nil, err
 	}
 	_, key, err := c.KeyOf(d.Child)
-	if err == nil && (key != d.Key || inventory.OwnershipOf(d.object, c.Owner, c.OwnerKind) != inventory.Owned) {
+	if err == nil && (key != d.Key || !metav1.IsControlledBy(d.object, c.Owner) || d.object.GetDeletionTimestamp() != nil) {
 		err = fmt.Errorf("revision of %s: it is of %s, or of another owner", d.Key, key)
 	}
 	return d, err

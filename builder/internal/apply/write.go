@@ -4,18 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/internal/apistatus"
+	"github.com/armature-dev/armature/builder/internal/batch"
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
 	"github.com/armature-dev/armature/builder/internal/kinds"
+	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/payload"
+	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/events"
+	"github.com/armature-dev/armature/store"
 )
 
 // Action is the action that a child needs.
@@ -47,10 +53,10 @@ type Write struct {
 	Operation string
 	// Stored is the object as the API server returned it, or the one that was deleted to be recreated.
 	Stored client.Object
-	// Kept is true if Observed has a changed immutable field, and stays as it is.
-	Kept bool
-	// Left are fields of other managers that stay in the object.
-	Left []FieldsLeft
+	// KeptImmutable is true if Observed has a changed immutable field, and stays as it is.
+	KeptImmutable bool
+	// FieldsLeft are fields of other managers that stay in the object.
+	FieldsLeft []FieldsLeft
 	// Corrected are fields of other managers that the builder removed.
 	Corrected []fieldmanager.Removal
 	// Untried is the error because of which the builder doesn't know the new object; nil if it does.
@@ -61,6 +67,100 @@ type Write struct {
 	corrects bool          // the write restores the last applied fields
 	drifted  bool          // the desired object equals the last applied one, and no former manager has fields in the object
 	refitted bool          // an earlier request of this write changed the object
+}
+
+// WriteAll makes writes in parallel. After a failure that others would share, such as a missing permission for their kind, it omits
+// these: see package batch. Of a kind that the cluster didn't know, it first tries one write, the probe. It makes no write if the owner is
+// gone.
+func (c *Cluster) WriteAll(ctx context.Context, writes []*Write) error {
+	if err := c.confirmOwner(ctx, writes); err != nil {
+		return err
+	}
+	var failing batch.Kinds
+	var errs []error
+	try := func(w *Write) error {
+		return failing.Try(w.Desired.Key, func() error {
+			err := w.Run(ctx, c)
+			if err != nil {
+				err = w.explain(c, err)
+			}
+			return err
+		})
+	}
+	probes, others := kinds.Probes(c.Kinds, writes, func(w *Write) schema.GroupVersionKind { return w.Desired.Kind.GVK })
+	for _, w := range probes {
+		err := try(w)
+		if err == nil {
+			c.Kinds.NotePresent(w.Desired.Kind.GVK)
+		}
+		errs = append(errs, err)
+	}
+	errs = append(errs, batch.Each(len(others), c.Parallelism, func(i int) error { return try(others[i]) }))
+	return errors.Join(errs...)
+}
+
+// The cache may show an owner that is deleted. Each kind has its own watch. After an outage of the API server the watches recover
+// separately, up to half a minute apart. A pass may then observe that the garbage collector has deleted the children, and not yet that
+// the owner is deleted. It would recreate the children, repeatedly, and a workload that a user has deleted would run again.
+//
+// Before creating children, a pass therefore re-reads the owner from the API server, if some children have disappeared since the last
+// pass, or if the builder can't know that. Other passes, and the first pass of a new owner, make no such request. Builder.Create is about
+// one child, and usually makes it.
+
+// ErrOwnerGone ends a pass over an owner that is deleted or terminating. The owner's next pass begins when the cache shows that.
+var ErrOwnerGone = errors.New("the owner is gone")
+
+// confirmOwner returns ErrOwnerGone if the pass is about to create children for a deleted owner.
+func (c *Cluster) confirmOwner(ctx context.Context, writes []*Write) error {
+	if c.ownerGone {
+		return ErrOwnerGone
+	}
+	if c.ownerConfirmed || c.DryRun || !c.ReadsLive || !c.ownerMayBeGone(writes) {
+		return nil
+	}
+	k, err := c.Kinds.Of(c.Owner)
+	if err != nil {
+		return err
+	}
+	found, err := c.ReadLive(ctx, k, c.OwnerKey)
+	if err != nil {
+		return err
+	}
+	if found == nil || found.GetUID() != c.Owner.GetUID() || found.GetDeletionTimestamp() != nil {
+		c.ownerGone = true
+		return ErrOwnerGone
+	}
+	c.ownerConfirmed = true
+	return nil
+}
+
+// ownerMayBeGone reports whether the children to create may have existed before.
+func (c *Cluster) ownerMayBeGone(writes []*Write) bool {
+	if !slices.ContainsFunc(writes, isCreation) {
+		return false
+	}
+	had, known := c.Memory.Counts.Get(c.Owner.GetUID())
+	if !known {
+		return c.hasWrittenToOwner()
+	}
+	return slices.ContainsFunc(writes, c.isKnown) || c.Present() < had
+}
+
+func isCreation(w *Write) bool { return w.Action == Create }
+
+// isKnown reports whether a write creates a child that existed before.
+func (c *Cluster) isKnown(w *Write) bool {
+	return isCreation(w) && c.Memory.Observed.Contains(memory.Child{Owner: c.Owner.GetUID(), Key: w.Desired.Key})
+}
+
+// hasWrittenToOwner reports whether this operator has written to the owner, in an earlier process or under another leader.
+func (c *Cluster) hasWrittenToOwner() bool {
+	for _, entry := range c.Owner.GetManagedFields() {
+		if entry.Manager == c.Name {
+			return true
+		}
+	}
+	return false
 }
 
 // Run makes the request that the action needs, and revises the action by the API server's answer. It is called in parallel with others.
@@ -197,7 +297,11 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	}
 	meta := d.fields["metadata"].(map[string]any)
 	meta["uid"] = string(w.Observed.GetUID())
-	if w.adopts || w.isService() && !c.DryRun {
+	// The API server begins an update with the object of its cache, which may not show the last write yet, and begins again when the storage
+	// refuses the old version. For a Service it has allocated the node ports by then, and doesn't release them: they count as taken for
+	// minutes, and the update fails. An apply that names the version is told to begin again before it allocates. A dry run allocates nothing.
+	isService := d.Kind.GVK == corev1.SchemeGroupVersion.WithKind("Service")
+	if w.adopts || isService && !c.DryRun {
 		meta["resourceVersion"] = w.Observed.GetResourceVersion() // the apply of another version fails with a conflict
 	}
 	body, err := json.Marshal(d.fields)
@@ -205,22 +309,12 @@ func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 		return nil, err
 	}
 	delete(meta, "resourceVersion")
-	obj, err := c.Kinds.Empty(d.Kind)
+	obj, err := c.Kinds.Named(d.Kind, d.Key)
 	if err != nil {
 		return nil, err
 	}
-	obj.SetNamespace(d.Key.Namespace)
-	obj.SetName(d.Key.Name)
 	// Patch and not Apply: the client decodes the reply into the type that the cache holds, so that reads wait for this write.
 	return obj, c.Client.Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(c.Name), client.ForceOwnership)
-}
-
-// isService reports whether the object is a Service. The API server begins an update with the object of its cache, which may not show
-// the last write yet, and begins again when the storage refuses the old version. For a Service it has allocated the node ports by then,
-// and doesn't release them: they count as taken for minutes, and the update fails. An apply that names the version is told to begin again
-// before it allocates. A dry run allocates nothing.
-func (w *Write) isService() bool {
-	return w.Desired.Kind.GVK == corev1.SchemeGroupVersion.WithKind("Service")
 }
 
 // noteWritten notes whether the engine has written the object. In an object without a controller, the program's default field manager may
@@ -273,4 +367,13 @@ func (w *Write) UpToDate() client.Object {
 	default:
 		return w.Stored
 	}
+}
+
+// ReadLive reads an object past the cache, nil if it doesn't exist.
+func (c *Cluster) ReadLive(ctx context.Context, k kinds.Kind, key store.Key) (client.Object, error) {
+	observed, err := sources.Reader{From: c.Live, Kinds: c.Kinds}.Get(ctx, k, key)
+	if err != nil && !apierrors.IsNotFound(err) { // also for a missing kind
+		return nil, &failure.Error{Key: key, Operation: "read", Err: err}
+	}
+	return observed, nil
 }

@@ -133,12 +133,10 @@ func SendAll(
 
 // send sends the edit. It returns the object as the API server stored it, nil if the object doesn't exist any more.
 func (e *Edit) send(ctx context.Context, c client.Client, known *kinds.Registry, manager string) (client.Object, error) {
-	obj, err := known.Empty(e.Kind)
+	obj, err := known.Named(e.Kind, e.Key)
 	if err != nil {
 		return nil, err
 	}
-	obj.SetNamespace(e.Key.Namespace)
-	obj.SetName(e.Key.Name)
 	operation, patch := "edit", client.RawPatch(types.MergePatchType, e.patch)
 	if e.Scales {
 		operation = "scale"

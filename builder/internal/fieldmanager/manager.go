@@ -56,11 +56,6 @@ func (m Manager) isFormer(entry metav1.ManagedFieldsEntry) bool {
 	return slices.Contains(m.Former, entry.Manager)
 }
 
-// TakesOverAny reports whether the builder takes over the fields of any entry.
-func (m Manager) TakesOverAny(entries []metav1.ManagedFieldsEntry) bool {
-	return slices.ContainsFunc(entries, m.TakesOver)
-}
-
 // HasFormer reports whether an object has fields of a named former manager, so that a write is needed even if the desired state is
 // unchanged. Fields of kubectl apply wait for the next change of the child, because people use it beside the builder.
 func (m Manager) HasFormer(entries []metav1.ManagedFieldsEntry) bool {

@@ -10,15 +10,6 @@ import (
 	"github.com/armature-dev/armature/events"
 )
 
-// NameIn returns the name of the kept state that an owner's conditions have, empty for none.
-func NameIn(conditions []metav1.Condition) string {
-	c := meta.FindStatusCondition(conditions, events.ConditionUndoable)
-	if c == nil || c.Status != metav1.ConditionTrue {
-		return ""
-	}
-	return c.Message
-}
-
 // SetName sets the name of the kept state.
 func SetName(conditions *[]metav1.Condition, name string, generation int64, now time.Time) {
 	meta.SetStatusCondition(conditions, status.Condition(events.ConditionUndoable, true, events.ReasonStateKept, name, generation, now))

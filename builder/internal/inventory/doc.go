@@ -1,10 +1,9 @@
-// Package inventory has the relation between an owner and its children: whether an object is the owner's child, and the kinds of its
-// children.
+// Package inventory has what is written into an owner and its children about each other: the reference of a child to its owner, and the
+// kinds of an owner's children.
 //
-// It takes objects as they were read and returns values: an [Ownership], an [Inventory], the merge patch that changes one inventory
-// into another. It makes no request.
+// It takes objects as they were read and returns values: an [Inventory], the merge patch that changes one inventory into another. It makes
+// no request.
 //
-// Invariants: An object that isn't proved to be the owner's is [NotOwned], and package apply changes none that is. A kind is in the
-// inventory before the first child of the kind is created. The finalizer is on the owner while the inventory has cross-namespace
-// children.
+// Invariants: A kind is in the inventory before the first child of the kind is created. The finalizer is on the owner while the inventory
+// has cross-namespace children.
 package inventory

@@ -123,6 +123,17 @@ func (r *Registry) Empty(k Kind) (client.Object, error) {
 	return typed, nil
 }
 
+// Named returns an empty object of a kind with a key.
+func (r *Registry) Named(k Kind, key store.Key) (client.Object, error) {
+	obj, err := r.Empty(k)
+	if err != nil {
+		return nil, err
+	}
+	obj.SetNamespace(key.Namespace)
+	obj.SetName(key.Name)
+	return obj, nil
+}
+
 // IsTyped reports whether an object is of the Go type that the client's scheme has for its kind: neither unstructured
 // nor its metadata alone.
 func (r *Registry) IsTyped(k Kind, obj client.Object) bool {

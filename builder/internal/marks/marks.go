@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/armature-dev/armature/builder/internal/fieldmanager"
-	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/memory"
 	"github.com/armature-dev/armature/builder/internal/payload"
 	"github.com/armature-dev/armature/internal/wellknown"
@@ -68,22 +67,6 @@ func (o Owner) SetCrossNamespace(obj client.Object) {
 func (o Owner) SetRetained(obj client.Object) {
 	payload.SetAnnotation(obj, wellknown.AnnotationOwnerKind, o.Key.GroupKind().String())
 	payload.SetAnnotation(obj, wellknown.AnnotationOwner, o.Key.NamespacedName().String())
-}
-
-// OwnershipCrossNamespace returns the ownership of an object that has the name of a cross-namespace child.
-func (o Owner) OwnershipCrossNamespace(observed client.Object, former []string) inventory.Ownership {
-	if !o.IsCrossNamespace(observed, former) {
-		return inventory.NotOwned
-	}
-	return inventory.Present(observed)
-}
-
-// OwnershipOfRetained returns the ownership of an object without a controller that has the name of a child with Retain.
-func (o Owner) OwnershipOfRetained(observed client.Object, former []string) inventory.Ownership {
-	if !o.isRetained(observed, former) {
-		return inventory.NotOwned
-	}
-	return inventory.Present(observed)
 }
 
 // names reports whether the annotations of a child without an owner reference name the owner.
@@ -154,8 +137,8 @@ func (o Owner) MarkedBefore(obj client.Object, retained bool) string {
 	return setBy(obj, managers, marks)
 }
 
-// isRetained reports whether an object has the marks of a retained child of the owner, and the builder has set them.
-func (o Owner) isRetained(obj client.Object, former []string) bool {
+// IsRetained reports whether an object has the marks of a retained child of the owner, and the builder has set them.
+func (o Owner) IsRetained(obj client.Object, former []string) bool {
 	return o.names(obj) && o.isProved(obj, former, retainedMarks)
 }
 

@@ -63,7 +63,7 @@ func Parse(text string) (Path, error) {
 
 func bracket(text string) (Step, error) {
 	if !strings.Contains(text, "=") {
-		if text == "" || isNumber(text) {
+		if strings.Trim(text, "0123456789") == "" {
 			return Step{}, fmt.Errorf("has [%s]; elements of a list are named by a key, as in containers[name=web], not by their place", text)
 		}
 		return Step{Name: text}, nil
@@ -78,5 +78,3 @@ func bracket(text string) (Step, error) {
 	}
 	return Step{Keys: keys}, nil
 }
-
-func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }

@@ -13,15 +13,6 @@ import (
 // Anyone who can create ControllerRevisions in a namespace can fabricate one that is marked as completed, under any field manager. So
 // the builder keeps the name of the completed revision in the owner's status.
 
-// RolledOutIn returns the completed revision that conditions record, empty for none.
-func RolledOutIn(conditions []metav1.Condition) string {
-	c := meta.FindStatusCondition(conditions, events.ConditionRolledOut)
-	if c == nil || c.Status != metav1.ConditionTrue {
-		return ""
-	}
-	return c.Message
-}
-
 // SetRolledOut records the completed revision. Empty, for a pass that failed before it knew the revision, changes nothing.
 func SetRolledOut(conditions *[]metav1.Condition, name string, generation int64, now time.Time) {
 	if name != "" {

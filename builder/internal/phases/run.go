@@ -113,7 +113,7 @@ func (p *pass) applyInOrder(ctx context.Context) (blocked bool, err error) {
 	}
 	var errs []error
 	for _, phase := range p.Phases {
-		ready, err := p.applyPhase(ctx, in[phase], blocked)
+		ready, err := p.applyEach(ctx, len(in[phase]), func(i int) (Comparison, bool, error) { return p.decide(ctx, in[phase][i], blocked) })
 		if !ready && p.result.Status.Phase == "" {
 			p.result.Status.Phase = phase
 		}
@@ -121,11 +121,6 @@ func (p *pass) applyInOrder(ctx context.Context) (blocked bool, err error) {
 		errs = append(errs, err)
 	}
 	return blocked, errors.Join(errs...)
-}
-
-// applyPhase applies some children and reports whether all are up to date and ready. In a paused phase it only corrects drift.
-func (p *pass) applyPhase(ctx context.Context, children []*Child, paused bool) (ready bool, err error) {
-	return p.applyEach(ctx, len(children), func(i int) (Comparison, bool, error) { return p.decide(ctx, children[i], paused) })
 }
 
 // applyEach calls decide for n children and applies those that it selects. It reports whether all n are ready.

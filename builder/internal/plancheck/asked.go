@@ -59,6 +59,14 @@ func (a *Asked) External(t reflect.Type, state any) {
 	}
 }
 
+// Recorded records a request for recorded external state of an interface type.
+func (a *Asked) Recorded(t reflect.Type) {
+	if a != nil {
+		a.note(fmt.Errorf("%w: the plan asks for External[%s], an interface, and a record has no Go type; ask for the type that the operator's "+
+			"observe function returns", failure.ErrMisuse, t))
+	}
+}
+
 func (a *Asked) note(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

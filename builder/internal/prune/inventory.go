@@ -49,12 +49,10 @@ func (p *Pruner) patch(ctx context.Context, next inventory.Inventory, patch []by
 	if err != nil {
 		return err
 	}
-	obj, err := p.Kinds.Empty(k)
+	obj, err := p.Kinds.Named(k, p.OwnerKey)
 	if err != nil {
 		return err
 	}
-	obj.SetNamespace(p.OwnerKey.Namespace)
-	obj.SetName(p.OwnerKey.Name)
 	err = p.Client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(p.Name))
 	if err != nil {
 		return &failure.Error{Key: p.OwnerKey, Operation: operation, Err: err, Object: p.Owner}

@@ -68,7 +68,7 @@ func (p *Pruner) pruneLeftover(ctx context.Context, out *Outcome, gk schema.Grou
 			stale = append(stale, key)
 		}
 	}
-	if err := p.keep(ctx, whole); err != nil {
+	if err := p.keepFormer(ctx, whole); err != nil {
 		return err
 	}
 	return p.deleteAll(ctx, out, stale)

@@ -16,17 +16,14 @@ import (
 	"github.com/armature-dev/armature/builder/internal/failure"
 	"github.com/armature-dev/armature/builder/internal/inventory"
 	"github.com/armature-dev/armature/builder/internal/kinds"
-	"github.com/armature-dev/armature/builder/internal/sources"
 	"github.com/armature-dev/armature/store"
 )
 
 // Pruner deletes the children of one owner that aren't desired, in one pass, and keeps the record of their kinds.
 type Pruner struct {
-	*apply.Cluster
-	// Children are the observed children. A deleted one is removed.
-	Children *sources.Children
-	// Keep keeps the former state of children before their deletion. Nil: none is kept.
-	Keep func(ctx context.Context, stale []client.Object) error
+	*apply.Cluster // a deleted child is removed from its Children
+	// KeepFormer keeps the former state of children before their deletion. Nil: none is kept.
+	KeepFormer func(ctx context.Context, stale []client.Object) error
 
 	// Inventory has the kinds as they are recorded on the owner.
 	Inventory inventory.Inventory
@@ -89,7 +86,7 @@ func (p *Pruner) Prune(ctx context.Context, objs []client.Object, all bool) (out
 	}
 	stale := p.DesiredKeys.Stale(p.existing(prunable))
 	slices.SortFunc(stale, store.Compare) // equal passes write in the same order
-	if err := p.keep(ctx, p.Children.Of(stale)); err != nil {
+	if err := p.keepFormer(ctx, p.Children.Of(stale)); err != nil {
 		return out, err
 	}
 	if err := p.deleteAll(ctx, &out, stale); err != nil || !all {
@@ -110,11 +107,11 @@ func (p *Pruner) existing(kinds map[schema.GroupKind]bool) iter.Seq[store.Key] {
 	}
 }
 
-func (p *Pruner) keep(ctx context.Context, stale []client.Object) error {
-	if p.Keep == nil {
+func (p *Pruner) keepFormer(ctx context.Context, stale []client.Object) error {
+	if p.KeepFormer == nil {
 		return nil
 	}
-	return p.Keep(ctx, stale)
+	return p.KeepFormer(ctx, stale)
 }
 
 // kindsToPrune returns the named kinds, and with all those of the desired children.
@@ -135,8 +132,8 @@ func (p *Pruner) kindsToPrune(objs []client.Object, all bool) ([]kinds.Kind, err
 	return named, nil
 }
 
-// Delete deletes observed children.
-func (p *Pruner) Delete(ctx context.Context, keys []store.Key) (out Outcome, err error) {
+// DeleteChildren deletes observed children.
+func (p *Pruner) DeleteChildren(ctx context.Context, keys []store.Key) (out Outcome, err error) {
 	err = p.deleteAll(ctx, &out, keys)
 	return out, err
 }
@@ -149,7 +146,7 @@ func (p *Pruner) deleteAll(ctx context.Context, out *Outcome, keys []store.Key) 
 	var failing batch.Kinds
 	err := batch.Each(len(keys), p.Parallelism, func(i int) error {
 		return failing.Try(keys[i], func() (err error) {
-			done[i], err = Delete(ctx, p.Client, keys[i], p.Children.ByKey[keys[i]])
+			done[i], err = DeleteObject(ctx, p.Client, keys[i], p.Children.ByKey[keys[i]])
 			return err
 		})
 	})
@@ -164,8 +161,8 @@ func (p *Pruner) deleteAll(ctx context.Context, out *Outcome, keys []store.Key) 
 	return err
 }
 
-// Delete deletes an object, only with its observed UID and version. It returns false if the object doesn't exist.
-func Delete(ctx context.Context, c client.Client, key store.Key, observed client.Object) (bool, error) {
+// DeleteObject deletes an object, only with its observed UID and version. It returns false if the object doesn't exist.
+func DeleteObject(ctx context.Context, c client.Client, key store.Key, observed client.Object) (bool, error) {
 	obj := observed.DeepCopyObject().(client.Object) // the client may write to it
 	opts := []client.DeleteOption{
 		client.Preconditions{UID: new(obj.GetUID()), ResourceVersion: new(obj.GetResourceVersion())},

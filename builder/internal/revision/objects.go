@@ -61,7 +61,7 @@ func (o *Objects) Find(ctx context.Context, name string) (*appsv1.ControllerRevi
 
 // IsOthers reports whether the owner doesn't own an object.
 func (o *Objects) IsOthers(object *appsv1.ControllerRevision) bool {
-	return inventory.OwnershipOf(object, o.Owner, o.OwnerKind) == inventory.NotOwned
+	return !metav1.IsControlledBy(object, o.Owner) && !inventory.IsOfPredecessor(object, o.Owner, o.OwnerKind)
 }
 
 // Conflict returns the error about an object that can't be created because one of its name exists, or did: the next pass observes it.

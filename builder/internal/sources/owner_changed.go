@@ -20,15 +20,10 @@ var OwnerChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before.GetUID() != after.GetUID() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
 		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
-		!sameAnnotations(before.GetAnnotations(), after.GetAnnotations())
+		!isWithin(before.GetAnnotations(), after.GetAnnotations()) || !isWithin(after.GetAnnotations(), before.GetAnnotations())
 }}
 
-// sameAnnotations compares an owner's annotations, except those that the builder writes.
-func sameAnnotations(a, b map[string]string) bool {
-	return isWithin(a, b) && isWithin(b, a)
-}
-
-// isWithin reports whether b has all entries of a.
+// isWithin reports whether b has all annotations of a, except those that the builder writes.
 func isWithin(a, b map[string]string) bool {
 	for name, value := range a {
 		if name == wellknown.AnnotationGroupKinds || name == wellknown.AnnotationGroupKindsCrossNamespace {

@@ -79,6 +79,23 @@ func remove(conditions *[]metav1.Condition, kind string, reasons []string) {
 	}
 }
 
+// NameIn returns the name that a condition records as its message; empty if the condition isn't True.
+func NameIn(conditions []metav1.Condition, kind string) string {
+	if c := meta.FindStatusCondition(conditions, kind); c != nil && c.Status == metav1.ConditionTrue {
+		return c.Message
+	}
+	return ""
+}
+
+// SetIf sets a condition that owners have only if something is so, and removes it otherwise.
+func SetIf(conditions *[]metav1.Condition, is bool, c metav1.Condition) {
+	if is {
+		meta.SetStatusCondition(conditions, c)
+	} else {
+		meta.RemoveStatusCondition(conditions, c.Type)
+	}
+}
+
 // Condition returns a condition, whose status has changed now if it has.
 func Condition(kind string, is bool, reason, message string, generation int64, now time.Time) metav1.Condition {
 	c := metav1.Condition{

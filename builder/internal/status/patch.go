@@ -36,6 +36,9 @@ func Same(a, b client.Object) (bool, error) {
 	if kinds.IsNil(a) || kinds.IsNil(b) || reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return false, fmt.Errorf("%w: status of %T patched with one of %T", failure.ErrMisuse, a, b)
 	}
+	if a == b {
+		return true, nil
+	}
 	one, errOne := Of(a)
 	other, errOther := Of(b)
 	if err := errors.Join(errOne, errOther); err != nil {

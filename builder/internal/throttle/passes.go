@@ -34,8 +34,8 @@ type delay struct {
 // NewPasses returns a throttle of passes without delayed owners.
 func NewPasses() *Passes { return &Passes{newCache[types.NamespacedName, delay]()} }
 
-// Left returns the remaining delay of an owner; 0 or less if there is none. A clock that was set back doesn't prolong the delay.
-func (p *Passes) Left(owner types.NamespacedName, now time.Time) time.Duration {
+// Delay returns the remaining delay of an owner; 0 or less if there is none. A clock that was set back doesn't prolong the delay.
+func (p *Passes) Delay(owner types.NamespacedName, now time.Time) time.Duration {
 	known, ok := p.delayed.Get(owner)
 	if !ok {
 		return 0

@@ -34,15 +34,15 @@ func TestPasses(t *testing.T) {
 			for i, d := range c.passes {
 				p.Note(owner, d, c.change && i == len(c.passes)-1, now)
 			}
-			assert.Equal(t, c.want, max(0, p.Left(owner, now)))
-			assert.Zero(t, p.Left(other, now))
-			assert.LessOrEqual(t, p.Left(owner, now.Add(c.want)), time.Duration(0), "it is over in time")
-			assert.LessOrEqual(t, p.Left(owner, now.Add(-time.Hour)), maxDelay, "a clock that was set back")
+			assert.Equal(t, c.want, max(0, p.Delay(owner, now)))
+			assert.Zero(t, p.Delay(other, now))
+			assert.LessOrEqual(t, p.Delay(owner, now.Add(c.want)), time.Duration(0), "it is over in time")
+			assert.LessOrEqual(t, p.Delay(owner, now.Add(-time.Hour)), maxDelay, "a clock that was set back")
 		})
 	}
 	p := NewPasses()
 	for range 3 * maxDelayInPasses {
 		p.Note(owner, plan, false, now)
 	}
-	assert.Equal(t, maxDelayInPasses*took, p.Left(owner, now), "bounded in passes")
+	assert.Equal(t, maxDelayInPasses*took, p.Delay(owner, now), "bounded in passes")
 }

@@ -35,8 +35,8 @@ func (s Statuses) UpToDate(owner types.UID) {
 	}
 }
 
-// Left returns the remaining delay of a changed status; 0 if it is due. canWait is the maximum delay after the last write.
-func (s Statuses) Left(owner types.UID, canWait time.Duration, now time.Time) time.Duration {
+// Delay returns the remaining delay of a changed status; 0 if it is due. canWait is the maximum delay after the last write.
+func (s Statuses) Delay(owner types.UID, canWait time.Duration, now time.Time) time.Duration {
 	w, ok := s.written.Get(owner)
 	if !ok {
 		return 0

@@ -197,16 +197,24 @@ func Lookup[C client.Object](o Observed, name string) (C, bool) {
 	return none, false
 }
 
-// Recorded is an external state as JSON. It becomes any S that it fits.
+// Recorded is an external state as JSON. It becomes any S that it fits, unless S is an interface: nothing shows which type was behind it.
 type Recorded []byte
 
 // External returns the external state, and whether it is an S.
 func External[S any](o Observed) (S, bool) {
-	s, ok := o.External.(S)
+	var s S
+	t := reflect.TypeFor[S]()
 	if recorded, is := o.External.(Recorded); is {
-		ok = json.Unmarshal(recorded, &s) == nil
-	} else if !ok {
-		o.Asked.External(reflect.TypeFor[S](), o.External)
+		if t.Kind() == reflect.Interface {
+			o.Asked.Recorded(t)
+			return s, false
+		}
+		err := json.Unmarshal(recorded, &s)
+		return s, err == nil
+	}
+	s, ok := o.External.(S)
+	if !ok {
+		o.Asked.External(t, o.External)
 	}
 	return s, ok
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,4 +54,18 @@ func TestAddAndWatch(t *testing.T) {
 	assert.Equal(t, []string{"a/x", "a/y", "b/x"}, names(before))
 	assert.Equal(t, []string{"a/x", "a/y", "b/x", "c/x"}, names(o))
 	assert.Empty(t, Owned[*corev1.ConfigMap](o))
+}
+
+// A record has no Go type, so its state must not pass for the one of an interface: a number would be a float64, and a struct a map.
+func TestExternalOfARecord(t *testing.T) {
+	declared := &plancheck.Declared{}
+	declared.External()
+	o := Observed{External: Recorded("7"), Asked: &plancheck.Asked{Declared: declared}}
+	n, ok := External[int](o)
+	assert.True(t, ok)
+	assert.Equal(t, 7, n)
+	require.NoError(t, o.Asked.Err())
+	_, ok = External[any](o)
+	assert.False(t, ok)
+	assert.ErrorIs(t, o.Asked.Err(), failure.ErrMisuse)
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -21,6 +23,7 @@ import (
 	"github.com/armature-dev/armature/builder"
 	"github.com/armature-dev/armature/builder/preview"
 	"github.com/armature-dev/armature/builder/program"
+	"github.com/armature-dev/armature/test/integration/internal/harness"
 	"github.com/armature-dev/armature/test/testcluster"
 )
 
@@ -91,4 +94,26 @@ func TestProgram(t *testing.T) {
 	for _, args := range [][]string{{"preview"}, {"-metrics-bind-address=0", "-health-probe-bind-address=0"}} {
 		require.ErrorIs(t, program.Run(w.ctx, broken, append(args, "-kubeconfig", testcluster.Kubeconfig(t)), nil), failed)
 	}
+}
+
+// The role bindings of a watched namespace go with it. A program that starts afterwards works in the other namespaces.
+func TestAProgramStartsWithoutADeletedNamespace(t *testing.T) {
+	w := newWorld(t)
+	testcluster.InstallCRDs(t, "testdata/crd")
+	everything := []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}
+	kubeconfig := harness.KubeconfigFor(t, w.live, w.ns, everything)
+	require.NoError(t, w.live.Create(w.ctx, &Widget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "w0"}, Spec: WidgetSpec{Children: []string{"a"}},
+	}))
+	ctx, end := context.WithCancel(w.ctx)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- program.Run(ctx, programOf(release{}), []string{"-kubeconfig", kubeconfig, "-watch-namespaces", w.ns + ",deleted",
+			"-metrics-bind-address=0", "-health-probe-bind-address=0"}, io.Discard)
+	}()
+	w.eventually(func() bool {
+		return w.live.Get(w.ctx, client.ObjectKey{Namespace: w.ns, Name: "w0-a"}, &corev1.ConfigMap{}) == nil
+	}, "the child")
+	end()
+	require.NoError(t, <-ended)
 }

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/validation/validate"
 
 	"github.com/armature-dev/armature/builder/internal/crdfile"
 )
@@ -18,6 +19,8 @@ type Kind struct {
 
 	schema map[string]any
 	types  func() managedfields.TypeConverter
+
+	validator func() *validate.SchemaValidator
 }
 
 // definition is the part of a CustomResourceDefinition that the package reads.
@@ -56,7 +59,7 @@ func Read(paths ...string) ([]*Kind, error) {
 				Status:           status,
 				schema:           whole(v.Schema.OpenAPIV3Schema).(map[string]any),
 			}
-			k.types = sync.OnceValue(k.newTypeConverter)
+			k.types, k.validator = sync.OnceValue(k.newTypeConverter), sync.OnceValue(k.newValidator)
 			kinds = append(kinds, k)
 		}
 	}

@@ -32,6 +32,9 @@ spec:
             properties:
               size: {type: integer, default: 3}
               mode: {type: object, default: {name: x}, properties: {name: {type: string}, active: {type: boolean, default: true}}}
+              port: {x-kubernetes-int-or-string: true}
+              level: {type: string, enum: [a, b]}
+              note: {type: string, nullable: true}
               open: {type: object, x-kubernetes-preserve-unknown-fields: true}
               sizes: {type: object, additionalProperties: {type: object, properties: {count: {type: integer, default: 1}}}}
               items:
@@ -96,4 +99,25 @@ func TestListsAreMergedByTheirKeys(t *testing.T) {
 	items, _, err := unstructured.NestedSlice(merged.(*unstructured.Unstructured).Object, "spec", "items")
 	require.NoError(t, err)
 	assert.Len(t, items, 2)
+}
+
+func TestValidate(t *testing.T) {
+	k := read(t)
+	thing := func(spec map[string]any) map[string]any {
+		return map[string]any{"metadata": map[string]any{"name": "x"}, "spec": spec}
+	}
+	valid := thing(map[string]any{"size": int64(1), "port": "http", "mode": map[string]any{}, "note": nil})
+	assert.Empty(t, k.Validate(valid, nil))
+	invalid := thing(map[string]any{"size": "1", "port": true, "level": "c", "items": []any{map[string]any{"port": int64(1)}}})
+	var found []string
+	for _, err := range k.Validate(invalid, valid) {
+		found = append(found, err.Error())
+	}
+	assert.ElementsMatch(t, []string{
+		`spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"`,
+		`spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"`,
+		`spec.level: Unsupported value: "c": supported values: "a", "b"`,
+		`spec.items[0].name: Required value`,
+	}, found)
+	assert.Empty(t, k.Validate(invalid, invalid), "it had these values before")
 }

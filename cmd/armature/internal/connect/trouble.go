@@ -3,11 +3,13 @@ package connect
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 )
@@ -24,6 +26,23 @@ func init() {
 	}
 }
 
+// searched lists the files that a kubeconfig without a cluster was read from.
+func searched() string {
+	from := ""
+	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "" {
+		from = clientcmd.RecommendedConfigPathEnvVar + "="
+	}
+	all := []string{"the flag --kubeconfig"}
+	for _, file := range clientcmd.NewDefaultClientConfigLoadingRules().Precedence {
+		text := from + file
+		if _, err := os.Stat(file); err != nil {
+			text += " (not found)"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
 // Advise adds to an error what a person can do about it, if it is one of those that everyone meets: no cluster answers, or it
 // doesn't have Armature's kinds.
 func Advise(err error) error {
@@ -33,7 +52,8 @@ func Advise(err error) error {
 	case err == nil:
 		return nil
 	case utilnet.IsConnectionRefused(err) && strings.Contains(err.Error(), "localhost:8080"):
-		return fmt.Errorf("%w: no kubeconfig names a cluster; see --kubeconfig, --context and the variable KUBECONFIG", err)
+		return fmt.Errorf("no kubeconfig names a cluster: searched %s; name a kubeconfig by --kubeconfig or the variable KUBECONFIG (%w)",
+			searched(), err)
 	case utilnet.IsConnectionRefused(err):
 		return fmt.Errorf("%w: no API server answers there", err)
 	case errors.As(err, &noKind) && noKind.GroupKind.Group == v1alpha1.GroupVersion.Group, len(asked) > 0 && ours[strings.ToLower(asked[1])]:

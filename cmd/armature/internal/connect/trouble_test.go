@@ -3,10 +3,13 @@ package connect
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -34,6 +37,16 @@ func TestAdvise(t *testing.T) {
 		}
 	}
 	assert.NoError(t, Advise(nil))
+}
+
+// Who has no kubeconfig learns where it was searched.
+func TestAdviseWithoutAKubeconfig(t *testing.T) {
+	refused := fmt.Errorf(`Get "http://localhost:8080/api": %w`, syscall.ECONNREFUSED)
+	t.Setenv("KUBECONFIG", "/missing/a:"+os.DevNull)
+	require.ErrorContains(t, Advise(refused), "no kubeconfig names a cluster: searched the flag --kubeconfig, KUBECONFIG=/missing/a (not found), "+
+		"KUBECONFIG="+os.DevNull+"; name a kubeconfig by --kubeconfig or the variable KUBECONFIG (Get ")
+	t.Setenv("KUBECONFIG", "")
+	require.ErrorContains(t, Advise(refused), filepath.Join(".kube", "config"))
 }
 
 func TestSplit(t *testing.T) {

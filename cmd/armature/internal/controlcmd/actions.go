@@ -70,7 +70,8 @@ var actions = []action{
 		short: "Stop the operator's writes for objects until armature unpause",
 		long: "Pause objects of any kind whose operator is written with Armature: their operator writes nothing for them " +
 			"until armature unpause. Running pods continue: unlike suspend, pause stops no work. It protects objects during an upgrade or a " +
-			"manual intervention. It doesn't delay a deletion. Pods and the workloads of Kubernetes can't be paused: pause their owner.",
+			"manual intervention. It doesn't delay a deletion. Kubernetes' own kinds, such as Pods, Deployments, ConfigMaps and Nodes, " +
+			"can't be paused: pause the object that owns them.",
 		example: "  armature pause jobflow/nightly\n  armature pause webapps --all",
 	},
 	{
@@ -97,8 +98,7 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 	if obj.GetDeletionTimestamp() != nil {
 		return errDeleted
 	}
-	if group := obj.GroupVersionKind().Group; group == "" || group == "apiextensions.k8s.io" ||
-		diagnose.IgnoresPause(obj.GroupVersionKind().GroupKind()) {
+	if ignoresPause(obj.GroupVersionKind().GroupKind()) {
 		return unpausable(obj)
 	}
 	annotations := obj.GetAnnotations()
@@ -110,6 +110,11 @@ func pause(obj *unstructured.Unstructured, _ []string) error {
 	return nil
 }
 
+// ignoresPause reports whether objects of a kind are Kubernetes' own: no operator written with Armature works on them.
+func ignoresPause(kind schema.GroupKind) bool {
+	return kind.Group == "" || kind.Group == "apiextensions.k8s.io" || diagnose.IgnoresPause(kind)
+}
+
 // unpausable returns the reason why an object that no operator written with Armature works on can't be paused.
 func unpausable(obj *unstructured.Unstructured) error {
 	reason := fmt.Sprintf("the controller of a %s is part of Kubernetes and ignores a pause", obj.GetKind())
@@ -117,7 +122,7 @@ func unpausable(obj *unstructured.Unstructured) error {
 		reason = fmt.Sprintf("a %s is a kind of Kubernetes, which ignores a pause", obj.GetKind())
 	}
 	owner := metav1.GetControllerOf(obj)
-	if owner != nil && !diagnose.IgnoresPause(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()) {
+	if owner != nil && !ignoresPause(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()) {
 		return fmt.Errorf("%s; pause %s/%s, which owns it", reason, owner.Kind, owner.Name)
 	}
 	return fmt.Errorf("%s; accepted is a kind whose operator is written with Armature", reason)

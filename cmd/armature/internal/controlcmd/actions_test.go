@@ -34,6 +34,10 @@ func TestActions(t *testing.T) {
 			"pause", "{apiVersion: apps/v1, kind: Deployment}", "",
 			"the controller of a Deployment is part of Kubernetes and ignores a pause; accepted is a kind whose operator is written with Armature",
 		},
+		"pause a node's pod": {
+			"pause", "{apiVersion: v1, kind: Pod, metadata: {ownerReferences: [{apiVersion: v1, kind: Node, name: node-1, uid: u, controller: true}]}}",
+			"", "the controller of a Pod is part of Kubernetes and ignores a pause; accepted is a kind whose operator is written with Armature",
+		},
 		"pause a ConfigMap": {"pause", "{apiVersion: v1, kind: ConfigMap}", "",
 			"a ConfigMap is a kind of Kubernetes, which ignores a pause; accepted is a kind whose operator"},
 		"pause a CRD": {"pause", "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}", "",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -58,6 +59,9 @@ With --local the command draws the flow in a file, without a cluster.`,
 	return cmd
 }
 
+// notObject matches what the library says of a document that is a list or a plain value.
+var notObject = regexp.MustCompile(`json: cannot unmarshal (\w+) into Go value of type unstructured\.detector`)
+
 // flowsIn returns the flows among some objects: files may have templates beside them.
 func flowsIn(found resource.Visitor) ([]*v1alpha1.JobFlow, error) {
 	var flows []*v1alpha1.JobFlow
@@ -81,10 +85,13 @@ func flowsIn(found resource.Visitor) ([]*v1alpha1.JobFlow, error) {
 		flows = append(flows, flow)
 		return nil
 	})
+	if err != nil && notObject.MatchString(err.Error()) {
+		err = errors.New(notObject.ReplaceAllString(err.Error(), "want an object, which has apiVersion and kind, found: $1"))
+	}
 	if err == nil && len(flows) == 0 {
 		err = errors.New("no JobFlow found")
 		if len(others) > 0 {
-			err = fmt.Errorf("%s can't be drawn: want a JobFlow", strings.Join(others, ", "))
+			err = fmt.Errorf("%s can't be drawn: want a JobFlow of %s", strings.Join(others, ", "), v1alpha1.GroupVersion)
 		}
 	}
 	return flows, err

@@ -130,5 +130,5 @@ func (v visitor) Visit(visit resource.VisitorFunc) error {
 func TestOtherKinds(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{"kind": "DaemonJob", "metadata": map[string]any{"name": "x"}}}
 	_, err := flowsIn(visitor{object})
-	assert.EqualError(t, err, "DaemonJob/x can't be drawn: want a JobFlow")
+	assert.EqualError(t, err, "DaemonJob/x can't be drawn: want a JobFlow of api.practice.com/v1alpha1")
 }

@@ -24,6 +24,8 @@ const (
 	Name = "armature"
 	// AnnotationScope is the annotation of a manager's lease for its Scope, as JSON.
 	AnnotationScope = "api.practice.com/manager-scope"
+	// RolloutSuffix follows the name of a manager's lease in the names of its roll-outs' records.
+	RolloutSuffix = "-rollout"
 )
 
 // lateness is how much later than its lease allows a manager may be before it counts as gone: clocks differ.

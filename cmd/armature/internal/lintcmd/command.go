@@ -43,10 +43,10 @@ The exit code is 0 without findings, and 1 with findings, without an object, or 
 			}
 			docs, unread := manifest.Read(files, recursive, cmd.InOrStdin())
 			if len(docs) == 0 {
-				return cmp.Or(unread, errors.New("no objects found"))
+				unread = cmp.Or(unread, errors.New("no objects found"))
 			}
 			report, err := lint.Documents(docs)
-			if err == nil {
+			if err == nil && (len(docs) > 0 || format != "") {
 				err = write(cmd.OutOrStdout(), cmd.ErrOrStderr(), report, format)
 			}
 			if err := errors.Join(unread, err); err != nil {

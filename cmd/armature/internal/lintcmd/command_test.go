@@ -29,16 +29,18 @@ func TestCommand(t *testing.T) {
 		out, errs string
 		err       string
 	}{
-		"findings":   {"-f -", bad, line, "<stdin>:6:1: Secret/s: skipped, since v1 is not of Armature\n1 object checked, 1 finding\n", "exit code 1"},
-		"nothing":    {"-f -", strings.Replace(bad, "x: 1, ", "", 1), "", "<stdin>:6:1: Secret/s: skipped, since v1 is not of Armature\n1 object checked, 0 findings\n", ""},
-		"unreadable": {"-f -", bad + "---\na: b: c\n", line, "<stdin>:6:1: Secret/s: skipped, since v1 is not of Armature\n1 object checked, 1 finding\n", "<stdin>:10:1: not YAML: mapping values are not allowed in this context"},
-		"json":       {"-f - -o json", bad, "{\n    \"checked\": 1,\n    \"findings\": [\n        {\n            \"file\": \"<stdin>\",\n            \"line\": 4,\n            \"column\": 8,\n            \"kind\": \"JobTemplate\",\n            \"name\": \"a\",\n            \"path\": \"spec.x\",\n            \"message\": \"unknown field\"\n        }\n    ],\n    \"skipped\": [\n        {\n            \"file\": \"<stdin>\",\n            \"line\": 6,\n            \"column\": 1,\n            \"apiVersion\": \"v1\",\n            \"kind\": \"Secret\",\n            \"name\": \"s\"\n        }\n    ]\n}\n", "", "exit code 1"},
-		"yaml":       {"-f - -o yaml", good, "checked: 1\nfindings: []\n", "", ""},
-		"no object":  {"-f -", "# nothing\n", "", "", "no objects found"},
-		"no flag":    {"flow.yaml", "", "", "", `unexpected argument "flow.yaml": name files with -f`},
-		"missing":    {"-f /nope/flow.yaml", "", "", "", "stat /nope/flow.yaml: no such file or directory"},
-		"no file":    {"", "", "", "", "no files: use -f FILENAME"},
-		"no format":  {"-f - -o wide", "", "", "", `--output: "wide"; want json or yaml`},
+		"findings":           {"-f -", bad, line, "<stdin>:6:1: Secret/s: skipped, since v1 is not of Armature\n1 object checked, 1 finding\n", "exit code 1"},
+		"nothing":            {"-f -", strings.Replace(bad, "x: 1, ", "", 1), "", "<stdin>:6:1: Secret/s: skipped, since v1 is not of Armature\n1 object checked, 0 findings\n", ""},
+		"unreadable":         {"-f -", bad + "---\na: b: c\n", line, "<stdin>:6:1: Secret/s: skipped, since v1 is not of Armature\n1 object checked, 1 finding\n", "<stdin>:10:1: not YAML: mapping values are not allowed in this context"},
+		"json":               {"-f - -o json", bad, "{\n    \"checked\": 1,\n    \"findings\": [\n        {\n            \"file\": \"<stdin>\",\n            \"line\": 4,\n            \"column\": 8,\n            \"kind\": \"JobTemplate\",\n            \"name\": \"a\",\n            \"path\": \"spec.x\",\n            \"message\": \"unknown field\"\n        }\n    ],\n    \"skipped\": [\n        {\n            \"file\": \"<stdin>\",\n            \"line\": 6,\n            \"column\": 1,\n            \"apiVersion\": \"v1\",\n            \"kind\": \"Secret\",\n            \"name\": \"s\"\n        }\n    ]\n}\n", "", "exit code 1"},
+		"yaml":               {"-f - -o yaml", good, "checked: 1\nfindings: []\n", "", ""},
+		"no object":          {"-f -", "# nothing\n", "", "", "no objects found"},
+		"no object, as JSON": {"-f - -o json", "# nothing\n", "{\n    \"checked\": 0,\n    \"findings\": []\n}\n", "", "no objects found"},
+		"missing, as YAML":   {"-f /nope/flow.yaml -o yaml", "", "checked: 0\nfindings: []\n", "", "stat /nope/flow.yaml: no such file or directory"},
+		"no flag":            {"flow.yaml", "", "", "", `unexpected argument "flow.yaml": name files with -f`},
+		"missing":            {"-f /nope/flow.yaml", "", "", "", "stat /nope/flow.yaml: no such file or directory"},
+		"no file":            {"", "", "", "", "no files: use -f FILENAME"},
+		"no format":          {"-f - -o wide", "", "", "", `--output: "wide"; want json or yaml`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := New()

@@ -9,6 +9,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/builder/release"
+	"github.com/armature-dev/armature/cmd/armature/internal/leader"
 )
 
 // withoutEffect are the flags, and the beginnings of the names of flags, that change no plan. All others count as a part of the build.
@@ -39,7 +40,7 @@ func inTurns(mgr ctrl.Manager, o options, build string) (ctrl.Manager, error) {
 		return nil, err
 	}
 	with, err := release.Around(mgr, release.Options{
-		MaxOwners: o.rolloutMaxOwners, Namespace: namespace, Name: o.leaderElectName + "-rollout", Build: build,
+		MaxOwners: o.rolloutMaxOwners, Namespace: namespace, Name: o.leaderElectName + leader.RolloutSuffix, Build: build,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the roll-out of this version: %w", err)

@@ -53,11 +53,16 @@ func run(ctx context.Context, o options, logger logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	if o.leftOut, err = leaveOut(ctx, o, operators, logger); err != nil {
+	leftOut, err := leaveOut(ctx, o, operators, logger)
+	if err != nil {
 		return err
 	}
+	o.leftOut = leftOut.Names
 	mgr, lost, err := newManager(o, certificate, logger)
 	if err != nil {
+		return err
+	}
+	if err := mgr.Add(leftOut); err != nil {
 		return err
 	}
 	if err := awaitKinds(ctx, mgr, operators, logger); err != nil {

@@ -172,6 +172,10 @@ func (d *Document) walk(node *yaml.Node, path []string, repeated func(name *yaml
 
 var lineInError = regexp.MustCompile(`^line (\d+): `)
 
+// lineBefore matches the errors that go-yaml reports one line above their place: those of its parser; its scanner counts right.
+var lineBefore = regexp.MustCompile(
+	`^(did not find expected (<document start>|node content|key$|'-' indicator|',' or )|found undefined tag handle)`)
+
 // unreadable gives a parser's error its place.
 func unreadable(file string, c chunk, err error) *Error {
 	text, _ := strings.CutPrefix(err.Error(), "error converting YAML to JSON: ")
@@ -181,6 +185,9 @@ func unreadable(file string, c chunk, err error) *Error {
 	if found := lineInError.FindStringSubmatch(text); found != nil {
 		line, _ = strconv.Atoi(found[1])
 		text = strings.TrimPrefix(text, found[0])
+		if lineBefore.MatchString(text) {
+			line++
+		}
 	}
 	return &Error{Place{File: file, Line: line + c.before, Column: 1}, "not YAML: " + text}
 }

@@ -148,3 +148,19 @@ func TestAnyText(t *testing.T) {
 		}
 	})
 }
+
+// go-yaml's parser counts lines from 0, its scanner from 1.
+func TestLinesOfSyntaxErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"kind: A\n---\nkind: B\nmetadata:\n  x: [1\nother: y\n": "f:5:1: not YAML: did not find expected ',' or ']'",
+		"kind: A\nmetadata:\n  x: {a: 1\nother: y\n":            "f:3:1: not YAML: did not find expected ',' or '}'",
+		"kind: A\nmetadata:\n  name: a\n labels: {}\n":          "f:4:1: not YAML: did not find expected key",
+		"kind: A\nmetadata:\n\tname: a\n":                       "f:3:1: not YAML: found character that cannot start any token",
+		"kind: A\n  name: a\n":                                  "f:2:1: not YAML: mapping values are not allowed in this context",
+		"kind: A\nlist:\n  - a\n  b: c\n":                       "f:3:1: not YAML: did not find expected '-' indicator",
+		"kind: A\nb: ]\n":                                       "f:2:1: not YAML: did not find expected node content",
+	} {
+		_, err := Parse("f", []byte(text))
+		assert.EqualError(t, err, want, text)
+	}
+}

@@ -95,16 +95,20 @@ func read(ctx context.Context, cluster *connect.Cluster, args []string, errs io.
 // writeGone names the queues with waiting jobs of which no manager runs.
 func writeGone(w io.Writer, setups []v1alpha1.FluxSetup, jobs []v1alpha1.FluxJob, managers []leader.Manager, now time.Time) {
 	waiting := waitingIn(jobs)
+	written := map[string]time.Time{} // the last status of a job, by queue
+	for i := range jobs {
+		if at, queue := statusWritten(&jobs[i]), queueOf(&jobs[i]); at.After(written[queue]) {
+			written[queue] = at
+		}
+	}
 	for i := range setups {
 		of := &setups[i]
 		if len(waiting[of.Name]) == 0 {
 			continue
 		}
-		last := statusWritten(of)
-		for j := range jobs {
-			if at := statusWritten(&jobs[j]); at.After(last) {
-				last = at
-			}
+		last := written[of.Name]
+		if at := statusWritten(of); at.After(last) {
+			last = at
 		}
 		worksOn := func(m leader.Manager) bool { return m.Scope.Covers("FluxSetup", of) }
 		if gone := leader.Gone(managers, worksOn, last, now); len(gone) > 0 {

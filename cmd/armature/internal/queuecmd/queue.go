@@ -108,6 +108,11 @@ func WaitsIn(job *v1alpha1.FluxJob) string {
 	if !waits && !isUnreconciled(job) || job.Labels[v1alpha1.LabelKueueQueue] != "" {
 		return ""
 	}
+	return queueOf(job)
+}
+
+// queueOf returns the name of a job's queue.
+func queueOf(job *v1alpha1.FluxJob) string {
 	return cmp.Or(job.Status.Queue, job.Spec.Queue, v1alpha1.DefaultFluxQueue)
 }
 

@@ -97,6 +97,11 @@ func TestAQueueWithoutAManager(t *testing.T) {
 	at := metav1.NewTime(now.Add(-time.Second))
 	jobs[0].ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: &at}}
 	assert.Empty(t, gone(), "a manager without a lease works on them")
+	jobs = append(jobs, *jobs[0].DeepCopy())
+	jobs[0].ManagedFields = nil
+	jobs[1].Spec.Queue = "other"
+	assert.NotEmpty(t, gone(), "the job of another queue says nothing")
+	jobs = jobs[:1]
 	jobs[0].ManagedFields = nil
 	manager.Renewed = now
 	assert.Empty(t, gone())

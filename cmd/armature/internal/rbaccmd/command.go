@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/armature-dev/armature/builder/rbac"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/input"
 )
 
 // New returns the command.
@@ -67,15 +67,11 @@ The exit code is 0 without a difference, 2 with one, and 1 after an error.`,
 
 // read returns the rules of a file by where they hold, in words: "" for a ClusterRole, " in namespace x" for a Role.
 func read(file string, stdin io.Reader) (map[string][]rbacv1.PolicyRule, error) {
-	from := stdin
-	if file != "-" {
-		f, err := os.Open(file) //nolint:gosec // the user's file
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }()
-		from = f
+	from, err := input.Open(file, stdin)
+	if err != nil {
+		return nil, err
 	}
+	defer from.Close()
 	text, err := io.ReadAll(from)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

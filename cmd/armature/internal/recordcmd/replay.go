@@ -15,6 +15,7 @@ import (
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/builder/record"
 	"github.com/armature-dev/armature/cmd/armature/internal/exitcode"
+	"github.com/armature-dev/armature/cmd/armature/internal/input"
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
 
@@ -78,15 +79,11 @@ last one, or the one of --pass. The test fails if the plan is invalid, or differ
 
 // readFile reads a file that has passes.
 func readFile(file string, stdin io.Reader) (*record.List, error) {
-	from := stdin
-	if file != "-" {
-		f, err := os.Open(file) //nolint:gosec // the user's file
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }()
-		from = f
+	from, err := input.Open(file, stdin)
+	if err != nil {
+		return nil, err
 	}
+	defer from.Close()
 	list, err := record.Read(from)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

@@ -169,20 +169,16 @@ func in(namespace string) string {
 	return " in namespace " + namespace
 }
 
-// writeGone names the roll-outs in progress whose operator doesn't run.
+// writeGone names the roll-outs, in progress or halted, whose operator doesn't run.
 func writeGone(w io.Writer, all []*release.Rollout, managers []leader.Manager, now time.Time) {
 	for _, r := range all {
-		if r.State != release.Progressing {
+		if r.State != release.Progressing && r.State != release.Halted {
 			continue
 		}
-		var last time.Time
-		for _, o := range r.InTurn {
-			if o.Since != nil && o.Since.After(last) {
-				last = o.Since.Time
-			}
+		worksOn := func(m leader.Manager) bool {
+			return r.Record == client.ObjectKey{Namespace: m.Namespace, Name: m.Lease + leader.RolloutSuffix + "-" + r.Operator}
 		}
-		worksOn := func(m leader.Manager) bool { return slices.Contains(m.Scope.Operators, r.Operator) }
-		if gone := leader.Gone(managers, worksOn, last, now); len(gone) > 0 {
+		if gone := leader.Gone(managers, worksOn, r.Written, now); len(gone) > 0 {
 			fmt.Fprintf(w, "%s: no manager runs, so the roll-out doesn't continue: %s\n", r.Operator, leader.SinceWhen(gone, now))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/builder/release"
 	"github.com/armature-dev/armature/cmd/armature/internal/leader"
@@ -22,19 +23,25 @@ var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func TestARolloutWithoutAManager(t *testing.T) {
 	manager := leader.Manager{Namespace: "ops", Lease: "armature", Renewed: now.Add(-time.Minute), Duration: 15 * time.Second,
 		Scope: leader.Scope{Operators: []string{"jobflow"}}}
-	rollout := release.Rollout{Operator: "jobflow", State: release.Progressing}
+	record := client.ObjectKey{Namespace: "ops", Name: "armature-rollout-jobflow"}
+	rollout := release.Rollout{Operator: "jobflow", State: release.Progressing, Record: record}
 	gone := func() string {
 		var text bytes.Buffer
 		writeGone(&text, []*release.Rollout{&rollout}, []leader.Manager{manager}, now)
 		return text.String()
 	}
 	assert.Equal(t, "jobflow: no manager runs, so the roll-out doesn't continue: the lease ops/armature was released 1m0s ago\n", gone())
-	rollout.InTurn = []release.Owner{{Since: new(metav1.NewTime(now))}}
-	assert.Empty(t, gone(), "a manager without a lease has begun a turn")
-	rollout.InTurn, rollout.State = nil, release.Complete
+	rollout.State = release.Halted
+	assert.NotEmpty(t, gone(), "nobody finds that the object is ready")
+	rollout.Written = now
+	assert.Empty(t, gone(), "a manager without a lease works on it")
+	rollout.Written, rollout.State = time.Time{}, release.Complete
 	assert.Empty(t, gone())
-	rollout.State, rollout.Operator = release.Progressing, "webapp"
-	assert.Empty(t, gone(), "its operator has another lease")
+	rollout.State = release.Progressing
+	for _, other := range []client.ObjectKey{{Namespace: "other", Name: record.Name}, {Namespace: "ops", Name: "other-rollout-jobflow"}} {
+		rollout.Record = other
+		assert.Empty(t, gone(), "it is that of another manager")
+	}
 }
 
 // A user who looks in another namespace learns it.

@@ -116,6 +116,16 @@ func TestProjectsAreSmall(t *testing.T) {
 	}
 }
 
+// The kubelet waits for a project's program as long as for the manager.
+func TestProbesWaitAsTheManagers(t *testing.T) {
+	timeouts := func(file string) []string {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return regexp.MustCompile(`timeoutSeconds: \d+`).FindAllString(string(text), -1)
+	}
+	assert.Equal(t, timeouts(root+"/config/manager/deployment.yaml"), timeouts("templates/deployment.yaml.tmpl"))
+}
+
 func TestNames(t *testing.T) {
 	good := plain(t, "Backup")
 	for want, c := range map[string]struct {

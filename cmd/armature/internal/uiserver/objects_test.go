@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -178,10 +179,12 @@ func TestAnUnknownKindIsRefused(t *testing.T) {
 func TestMarkupIsText(t *testing.T) {
 	flow := flowNamed("a", "x")
 	flow.Labels = map[string]string{"note": "x"}
-	flow.Status.State = "<img src=x onerror=alert(1)>\n\nevent: set\ndata: []"
+	const message = "<img src=x onerror=alert(1)>\n\nevent: set\ndata: []"
+	flow.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "InvalidSpec", Message: message,
+		LastTransitionTime: metav1.Now()}}
 	api := newAPI(t, client.Object(flow))
 	s := newSite(t, api)
 	set := s.listen("/api/stream/objects?kind=JobFlow").until("set", nil)
 	assert.NotContains(t, set, "<")
-	assert.Equal(t, string(flow.Status.State), decoded[[]row](t, set)[0].State)
+	assert.Equal(t, message, decoded[[]row](t, set)[0].Message)
 }

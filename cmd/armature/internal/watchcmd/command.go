@@ -21,9 +21,9 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch (KIND/NAME | KIND NAME)",
 		Short: "Watch a flow or a job until it ends",
-		Long: "Watch a flow or a job until it ends: its progress, its parts, and the last output of the failed parts. " +
-			`The exit code is 0 if it
-succeeded and 1 if it failed. An invalid spec counts as a failure, because the object can't progress until the spec changes.
+		Long: `Watch a flow or a job until it ends: its progress, its parts, and the last output of the failed parts. The exit code is 0 if it
+succeeded, 1 if it failed, and 130 if you interrupt the command. An invalid spec counts as a failure, because the object can't progress
+until the spec changes.
 
 On a terminal the command redraws a table in place. In a pipe or in CI it prints a line for each change.
 

@@ -37,6 +37,9 @@ func ended(state v1alpha1.State, retries bool) (over, failed bool) {
 	return failed || state == v1alpha1.StateSucceed, failed
 }
 
+// afterAll stands for what a node of finally runs after.
+const afterAll = "(finally)"
+
 // flowRows lists the nodes in the order of the spec, those in finally last.
 func flowRows(flow *v1alpha1.JobFlow, now time.Time) []row {
 	all := make([]row, 0, len(flow.Spec.Flows)+len(flow.Spec.Finally))
@@ -44,7 +47,7 @@ func flowRows(flow *v1alpha1.JobFlow, now time.Time) []row {
 		all = append(all, row{name: f.Name, after: strings.Join(f.Dependencies, ",")})
 	}
 	for _, f := range flow.Spec.Finally {
-		all = append(all, row{name: f.Name, after: "(finally)"})
+		all = append(all, row{name: f.Name, after: afterAll})
 	}
 	nodes := slices.Concat(flow.Spec.Flows, flow.Spec.Finally)
 	for i, s := range flowstate.Of(flow) {

@@ -68,7 +68,11 @@ func detail(r row) string {
 	}
 	switch r.state {
 	case v1alpha1.FlowRunning:
-		if r.after != "" {
+		switch r.after {
+		case "":
+		case afterAll:
+			return " " + afterAll
+		default:
 			return " after " + r.after
 		}
 	case v1alpha1.FlowSucceed:

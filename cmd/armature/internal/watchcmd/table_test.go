@@ -240,3 +240,12 @@ func TestWideLinesAreNotWrapped(t *testing.T) {
 	assert.True(t, strings.HasPrefix(out.String(), "\x1b[?7l"))
 	assert.True(t, strings.HasSuffix(out.String(), "\x1b[?7h"))
 }
+
+func TestLinesOfFinally(t *testing.T) {
+	flow := sample()
+	flow.Spec.Finally = []v1alpha1.Flow{{Name: "last"}}
+	flow.Status.Flows = []v1alpha1.FlowStatus{{Name: "last", State: v1alpha1.FlowRunning, StartTime: at(2)}}
+	var out bytes.Buffer
+	(&lines{out: &out}).show(flowAt(flow, at(4).Time), nil)
+	assert.Contains(t, out.String(), "last                 Running  (finally)\n")
+}
