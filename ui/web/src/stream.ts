@@ -90,8 +90,9 @@ export function openStream(path: string, handlers: Handlers): Stream {
   const refused = async () => {
     const e = await refusal(path);
     if (over || source) return;
-    if (e?.status === 429) set({ problem: e.message });
-    else if (e && e.status >= 400 && e.status < 500) return end(e.message, e.status === 401);
+    const crowded = e?.status === 429;
+    if (e && !crowded && e.status >= 400 && e.status < 500) return end(e.message, e.status === 401);
+    set({ problem: crowded ? e.message : "" });
     later(1000 * (e?.retryAfter ?? 0));
   };
   const later = (atLeast = 0) => {
