@@ -44,7 +44,7 @@ type detail struct {
 // maxDrawn is how many objects are decoded for drawers at a time, and of each user one.
 const maxDrawn = 2
 
-var drawing = newSlots(maxDrawn, 1)
+var drawing = newSlots(maxDrawn)
 
 // whole keeps all of an object, as JSON: decoded, it can take 30 times as much. Explanations read from the managed fields when it was
 // changed, and by whom.

@@ -31,7 +31,7 @@ const (
 var errUnanswered = fmt.Errorf("the API server has not answered all requests within %s", maxExplanation)
 
 // explaining are the slots of all viewers.
-var explaining = newSlots(maxExplanations, 1)
+var explaining = newSlots(maxExplanations)
 
 // explained is an answer of explain.
 type explained struct {

@@ -47,7 +47,7 @@ func TestAUserIsExplainedOneObjectAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		slots := newSlots(maxExplanations, 1)
+		slots := newSlots(maxExplanations)
 		var now sync.Map
 		explain := func(user string) func(context.Context) explained {
 			return func(ctx context.Context) explained {
@@ -78,7 +78,7 @@ func TestAnExplanationThatHangsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		slots, answered := newSlots(1, 1), make(chan struct{}, 1)
+		slots, answered := newSlots(1), make(chan struct{}, 1)
 		hanging := &explainer{slots: slots, wake: make(chan struct{}, 1)}
 		hanging.ask(ctx, func(ctx context.Context) explained {
 			<-ctx.Done()

@@ -226,10 +226,7 @@ func (f *feed[T]) page(ctx context.Context, limit int64, at string, seen map[typ
 	if err != nil {
 		return nil, err
 	}
-	ctx, held, err := hold(ctx, f.user(), limit > 1)
-	if err != nil {
-		return nil, err
-	}
+	ctx, held := hold(ctx, f.user(), limit > 1)
 	defer held.end()
 	list := f.newList()
 	err = f.client.List(ctx, list, options...)

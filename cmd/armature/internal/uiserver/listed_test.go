@@ -188,6 +188,13 @@ func emptyList(context.Context) io.Reader {
 		`{"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlowList", "metadata": {"resourceVersion": "7"}, "items": []}`)
 }
 
+// refused is the transport to a proxy that answers with an error.
+func refused(text func(context.Context) io.Reader) transport {
+	return func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusBadGateway, Body: io.NopCloser(text(r.Context()))}, nil
+	}
+}
+
 // unanswered is the body of an answer that never comes.
 type unanswered struct{ context.Context }
 
@@ -198,8 +205,9 @@ func (u unanswered) Read([]byte) (int, error) {
 
 // An API server may accept a request and never answer: the page says so, and asks again.
 func TestAnAPIServerThatDoesNotAnswerIsUnreachable(t *testing.T) {
+	unread := func(ctx context.Context) io.Reader { return unanswered{ctx} }
 	for name, api := range map[string]transport{
-		"list": never, "body": answered(func(ctx context.Context) io.Reader { return unanswered{ctx} }), "watch": answered(emptyList),
+		"refusal": refused(unread), "list": never, "body": answered(unread), "watch": answered(emptyList),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -226,6 +234,29 @@ func TestALogMayBeSilent(t *testing.T) {
 	})
 }
 
+// A watch, and a log, may pause between two parts of its answer. Nothing else may.
+func TestOnlyWatchesAndLogsPause(t *testing.T) {
+	for query, pauses := range map[string]bool{"?watch=true": true, "?follow=true": true, "?tailLines=1": false, "": false} {
+		t.Run(query, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://api/api/v1/pods"+query, nil)
+				require.NoError(t, err)
+				answer, err := bounded{refused(func(ctx context.Context) io.Reader { return unanswered{ctx} })}.RoundTrip(r)
+				require.NoError(t, err)
+				_, err = io.ReadAll(answer.Body)
+				require.NoError(t, answer.Body.Close())
+				if pauses {
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+				} else {
+					require.ErrorIs(t, err, errSilence)
+				}
+			})
+		})
+	}
+}
+
 // An answer that waits for its slot has come.
 func TestAWaitIsNoSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -238,29 +269,53 @@ func TestAWaitIsNoSilence(t *testing.T) {
 	})
 }
 
-// Of each request that waits for its slot, up to 4 MiB of the answer have arrived: a user sends few at a time, and keeps no one else
-// waiting.
-func TestAUserHasFewRequestsForLists(t *testing.T) {
+// Of each answer that waits for its slot, up to 4 MiB have arrived: a user has few that wait. The others are asked for again.
+func TestAUserHasFewWaitingAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var sent atomic.Int32
-		api := transport(func(r *http.Request) (*http.Response, error) {
+		leave, err := answering.take(t.Context(), t.Name())
+		require.NoError(t, err)
+		var sent, open atomic.Int32
+		api := answered(func(ctx context.Context) io.Reader {
 			sent.Add(1)
-			return never(r)
+			open.Add(1)
+			context.AfterFunc(ctx, func() { open.Add(-1) })
+			return emptyList(ctx)
 		})
-		for i := range 50 {
-			go api.feed(t.Name(), fmt.Sprint("a", i)).run(ctx)
+		const all = 50
+		var lists sync.WaitGroup
+		for i := range all {
+			lists.Go(func() {
+				_, err := api.feed(t.Name(), fmt.Sprint("a", i)).list(t.Context())
+				assert.NoError(t, err)
+			})
 		}
 		synctest.Wait()
-		assert.Equal(t, int32(maxAskedOfUser), sent.Load())
-		go api.feed(t.Name()+" of another", "b").run(ctx)
+		assert.Equal(t, int32(maxWaitingOfUser), open.Load())
+		assert.Equal(t, int32(all), sent.Load())
+		_, err = api.feed(t.Name()+" of another", "b").list(t.Context())
+		require.NoError(t, err)
+		leave()
+		lists.Wait()
+		assert.Equal(t, int32(1+all+all-maxWaitingOfUser), sent.Load())
+		waiting.mu.Lock()
+		defer waiting.mu.Unlock()
+		assert.NotContains(t, waiting.of, t.Name())
+	})
+}
+
+// A kind whose conversion webhook hangs, in many namespaces, doesn't keep the user's other lists waiting.
+func TestListsWithoutAnAnswerKeepNoOtherWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		for i := range 50 {
+			go transport(never).feed(t.Name(), fmt.Sprint("a", i)).run(ctx)
+		}
 		synctest.Wait()
-		assert.Equal(t, int32(maxAskedOfUser+1), sent.Load())
+		began := time.Now()
+		_, err := answered(emptyList).feed(t.Name(), "b").list(ctx)
+		require.NoError(t, err)
+		assert.Zero(t, time.Since(began), "of the bubble's clock")
 		cancel()
 		synctest.Wait()
-		asking.mu.Lock()
-		defer asking.mu.Unlock()
-		assert.NotContains(t, asking.of, t.Name())
 	})
 }
