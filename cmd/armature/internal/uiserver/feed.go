@@ -208,6 +208,9 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 		}
 		limit = min(pageSize, 2*limit)
 	}
+	if version == "" {
+		return "", fmt.Errorf("the API server's list of %s has no resourceVersion to watch from", f.source.gvk.Kind)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for uid := range f.items {

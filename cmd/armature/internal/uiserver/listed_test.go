@@ -195,6 +195,25 @@ func refused(text func(context.Context) io.Reader) transport {
 	}
 }
 
+// A list without a version can't be watched from. It is repeated after a pause.
+func TestAListWithoutAVersionIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		sent := 0
+		api := answered(func(context.Context) io.Reader {
+			if sent++; sent == 100 {
+				cancel()
+			}
+			return strings.NewReader(`{"apiVersion": "api.practice.com/v1alpha1", "kind": "JobFlowList", "metadata": {}, "items": []}`)
+		})
+		f := api.feed(t.Name(), "a")
+		f.run(ctx)
+		assert.Less(t, sent, 100)
+		assert.Equal(t, stateUnreachable, f.state.State)
+	})
+}
+
 // unanswered is the body of an answer that never comes.
 type unanswered struct{ context.Context }
 
