@@ -2,6 +2,7 @@ package family
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -185,20 +186,24 @@ func (g *gathering) list(ctx context.Context, kinds []schema.GroupVersionKind) [
 	return errs
 }
 
+// errHasOwner ends the list of a kind's metadata: some object has an owner.
+var errHasOwner = errors.New("an object has an owner")
+
 // listKind lists one kind. If there are many to list, most have nothing that belongs to the family: they are asked for
 // metadata first.
 func (g *gathering) listKind(ctx context.Context, gvk schema.GroupVersionKind, metadataFirst bool) error {
 	if stateless[gvk.GroupKind()] || metadataFirst {
-		hasOwner := false
 		err := g.pages(ctx, gvk, func() client.ObjectList { return &metav1.PartialObjectMetadataList{} }, func(page client.ObjectList) error {
 			items := page.(*metav1.PartialObjectMetadataList).Items //nolint:forcetypeassert // made above
 			if stateless[gvk.GroupKind()] {
 				return g.addMetadata(items, gvk)
 			}
-			hasOwner = hasOwner || slices.ContainsFunc(items, func(o metav1.PartialObjectMetadata) bool { return len(o.OwnerReferences) > 0 })
+			if slices.ContainsFunc(items, func(o metav1.PartialObjectMetadata) bool { return len(o.OwnerReferences) > 0 }) {
+				return errHasOwner
+			}
 			return nil
 		})
-		if err != nil || !hasOwner {
+		if !errors.Is(err, errHasOwner) {
 			return err
 		}
 	}

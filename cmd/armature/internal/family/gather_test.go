@@ -320,3 +320,32 @@ func TestLargeNamespaces(t *testing.T) {
 	assert.Equal(t, []int64{pageSize, pageSize, pageSize, 0}, limits)
 	assert.Len(t, found.Root.Owned, 2)
 }
+
+// TestMetadataIsReadUpToTheFirstOwner: that is enough to know that the kind must be read.
+func TestMetadataIsReadUpToTheFirstOwner(t *testing.T) {
+	owned := []metav1.OwnerReference{{UID: "1"}}
+	root, c := rootOf("ReplicaJob", nil)
+	var metadata []string
+	paged := interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{
+		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			next := (&client.ListOptions{}).ApplyOptions(opts).Continue
+			switch page := list.(type) {
+			case *metav1.PartialObjectMetadataList:
+				metadata = append(metadata, next)
+				page.Items = make([]metav1.PartialObjectMetadata, 1)
+				if next == "2" {
+					page.Items[0].OwnerReferences = owned
+				}
+				page.SetContinue(map[string]string{"": "2", "2": "3"}[next])
+			case *unstructured.UnstructuredList:
+				page.Items = []unstructured.Unstructured{{Object: map[string]any{}}}
+				page.Items[0].SetOwnerReferences(owned)
+			}
+			return nil
+		},
+	})
+	g := gathering{source: Source{Client: paged}, namespace: root.GetNamespace(), byOwner: map[types.UID][]*Member{}}
+	require.NoError(t, g.listKind(t.Context(), corev1.SchemeGroupVersion.WithKind("Pod"), true))
+	assert.Equal(t, []string{"", "2"}, metadata)
+	assert.Len(t, g.byOwner["1"], 1)
+}
