@@ -96,6 +96,29 @@ func TestASilentStreamIsOpenedAgain(t *testing.T) {
 	p.until("document.querySelector('.title .state').innerText === 'Succeed'")
 }
 
+// TestTooManyStreamsIsNoEnd refuses streams beside too many others: the page says so, and opens its own again when the server has asked it
+// to. The 7 seconds take a tenth of one here.
+func TestTooManyStreamsIsNoEnd(t *testing.T) {
+	s := fake(t)
+	s.Small("")
+	p := newPage(t, 1440, 900, false)
+	p.allow("429 (Too Many Requests)")
+	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := cdppage.AddScriptToEvaluateOnNewDocument("{ const real = setTimeout; window.delays = []; " +
+			"window.setTimeout = (f, ms, ...more) => { delays.push(ms); return real(f, ms === 7000 ? 100 : ms, ...more); }; }").Do(ctx)
+		return err
+	}))
+	p.open(s.URL + "/flows/ml/nightly")
+	p.until("document.querySelector('.title .state').innerText === 'Running'")
+	s.Stream("flow", "ml/nightly", fakeserver.E("flow", m{"uid": "f", "kind": "JobFlow", "namespace": "ml", "name": "nightly",
+		"state": "Succeed", "tone": "good"}))
+	s.Refuse(429, m{"error": "you have 100 streams open already", "reason": "TooManyRequests"})
+	p.until(alerts("you have 100 streams open already"))
+	s.SetDown(false)
+	p.until("document.querySelector('.title .state').innerText === 'Succeed' && !document.querySelector('[role=alert]')")
+	p.until("delays.includes(" + fakeserver.RetryAfter + "000)")
+}
+
 // TestALimitIsSaid has more objects than the server shows: the page says so below them.
 func TestALimitIsSaid(t *testing.T) {
 	s := fake(t)

@@ -16,6 +16,9 @@ import (
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
+// RetryAfter is when the page is to ask again after a refusal with 429, in seconds.
+const RetryAfter = "7"
+
 // Event is one server-sent event.
 type Event struct {
 	Name string
@@ -156,6 +159,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		answer = reply{status: http.StatusNotFound, value: map[string]string{"error": "no such answer: " + r.Method + " " + r.URL.Path}}
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if answer.status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", RetryAfter)
+	}
 	w.WriteHeader(answer.status)
 	_ = json.NewEncoder(w).Encode(answer.value)
 }

@@ -8,6 +8,7 @@ export class ApiError extends Error {
     readonly reason = "",
     readonly fields: FieldError[] = [],
     readonly login = "",
+    readonly retryAfter = 0, // in seconds
   ) {
     super(message);
   }
@@ -39,6 +40,7 @@ async function errorOf(response: Response): Promise<ApiError> {
     value.reason,
     value.fields,
     value.login,
+    Number(response.headers.get("Retry-After")) || 0,
   );
 }
 

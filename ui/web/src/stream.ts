@@ -49,7 +49,7 @@ export function openStream(path: string, handlers: Handlers): Stream {
       set({ connected: false });
       // A browser gives up after an answer that is no stream (a proxy's 502); what it can't do alone is done here.
       if (es.readyState === EventSource.CLOSED && source === es) {
-        source = undefined;
+        close();
         void refused();
       }
     };
@@ -85,16 +85,19 @@ export function openStream(path: string, handlers: Handlers): Stream {
     });
     on("problem", (p: { error: string; reason?: string }) => end(p.error, p.reason === "Unauthorized"));
   };
-  // refused asks why: what the viewer or the address is to blame for isn't repeated, everything else is.
+  // refused asks why: what the viewer or the address is to blame for isn't repeated, everything else is. Too many streams
+  // are no one's lasting fault: the page says so, and opens this one when others have closed.
   const refused = async () => {
     const e = await refusal(path);
     if (over || source) return;
-    if (e && e.status >= 400 && e.status < 500) return end(e.message, e.status === 401);
-    later();
+    const crowded = e?.status === 429;
+    if (e && !crowded && e.status >= 400 && e.status < 500) return end(e.message, e.status === 401);
+    set({ problem: crowded ? e.message : "" });
+    later(1000 * (e?.retryAfter ?? 0));
   };
-  const later = () => {
+  const later = (atLeast = 0) => {
     clearTimeout(retry);
-    retry = setTimeout(visible, pause);
+    retry = setTimeout(visible, Math.max(pause, atLeast));
     pause = Math.min(2 * pause, longestPause);
   };
   // end ends the stream for good, unless a refused credential is to blame: it opens again once the session is good.

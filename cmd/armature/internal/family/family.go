@@ -2,6 +2,7 @@ package family
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -185,35 +186,58 @@ func (g *gathering) list(ctx context.Context, kinds []schema.GroupVersionKind) [
 	return errs
 }
 
+// errHasOwner ends the list of a kind's metadata: some object has an owner.
+var errHasOwner = errors.New("an object has an owner")
+
 // listKind lists one kind. If there are many to list, most have nothing that belongs to the family: they are asked for
 // metadata first.
 func (g *gathering) listKind(ctx context.Context, gvk schema.GroupVersionKind, metadataFirst bool) error {
 	if stateless[gvk.GroupKind()] || metadataFirst {
-		list := &metav1.PartialObjectMetadataList{}
-		if err := g.listInto(ctx, list, gvk); err != nil {
+		err := g.pages(ctx, gvk, func() client.ObjectList { return &metav1.PartialObjectMetadataList{} }, func(page client.ObjectList) error {
+			items := page.(*metav1.PartialObjectMetadataList).Items //nolint:forcetypeassert // made above
+			if stateless[gvk.GroupKind()] {
+				return g.addMetadata(items, gvk)
+			}
+			if slices.ContainsFunc(items, func(o metav1.PartialObjectMetadata) bool { return len(o.OwnerReferences) > 0 }) {
+				return errHasOwner
+			}
+			return nil
+		})
+		if !errors.Is(err, errHasOwner) {
 			return err
 		}
-		if stateless[gvk.GroupKind()] {
-			return g.addMetadata(list.Items, gvk)
-		}
-		if !slices.ContainsFunc(list.Items, func(o metav1.PartialObjectMetadata) bool { return len(o.OwnerReferences) > 0 }) {
+	}
+	return g.pages(ctx, gvk, func() client.ObjectList { return &unstructured.UnstructuredList{} }, func(page client.ObjectList) error {
+		return meta.EachListItemWithAlloc(page, func(o runtime.Object) error { // so that a member doesn't keep its page
+			g.add(o.(*unstructured.Unstructured)) //nolint:forcetypeassert // the list has no others
 			return nil
-		}
-	}
-	list := &unstructured.UnstructuredList{}
-	if err := g.listInto(ctx, list, gvk); err != nil {
-		return err
-	}
-	for i := range list.Items {
-		g.add(&list.Items[i])
-	}
-	return nil
+		})
+	})
 }
 
-// listInto reads the objects of a kind into a list.
-func (g *gathering) listInto(ctx context.Context, list client.ObjectList, gvk schema.GroupVersionKind) error {
-	list.GetObjectKind().SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	return g.source.Client.List(ctx, list, client.InNamespace(g.namespace), g.source.Labels)
+// pageSize is the number of objects of one list request.
+const pageSize = 500
+
+// pages reads the objects of a kind page by page. If that takes so long that the API server has forgotten the version, it reads all of them
+// at once; then some come twice.
+func (g *gathering) pages(
+	ctx context.Context, gvk schema.GroupVersionKind, newPage func() client.ObjectList, do func(client.ObjectList) error,
+) error {
+	for limit, next := int64(pageSize), ""; ; {
+		page := newPage()
+		page.GetObjectKind().SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		err := g.source.Client.List(ctx, page, client.InNamespace(g.namespace), g.source.Labels, client.Limit(limit), client.Continue(next))
+		if apierrors.IsResourceExpired(err) && next != "" {
+			limit, next = 0, ""
+			continue
+		}
+		if err == nil {
+			err = do(page)
+		}
+		if next = page.GetContinue(); err != nil || next == "" {
+			return err
+		}
+	}
 }
 
 // addMetadata adds objects of which only the metadata is known.

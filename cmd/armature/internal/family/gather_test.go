@@ -3,6 +3,7 @@ package family
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -276,4 +278,74 @@ func TestAViewersRights(t *testing.T) {
 	found, err = source.Gather(t.Context(), root)
 	require.NoError(t, err)
 	assert.Len(t, found.Unread, 2)
+}
+
+// TestLargeNamespaces: a namespace can have more objects than fit into memory at once. They are listed in pages, and those that no one owns
+// are forgotten.
+func TestLargeNamespaces(t *testing.T) {
+	root, c := rootOf("ReplicaJob", nil)
+	var limits []int64
+	paged := interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{
+		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			o := (&client.ListOptions{}).ApplyOptions(opts)
+			if kindOf(list) != "PodList" {
+				return nil
+			}
+			limits = append(limits, o.Limit)
+			page := list.(*unstructured.UnstructuredList)
+			if o.Limit == 0 { // all of them
+				o.Limit = 3 * pageSize
+			}
+			for i := range o.Limit {
+				pod := unstructured.Unstructured{}
+				pod.SetUID(types.UID(fmt.Sprint(o.Continue, "-", i)))
+				if i == 0 {
+					pod.SetOwnerReferences([]metav1.OwnerReference{{UID: root.GetUID()}})
+				}
+				page.Items = append(page.Items, pod)
+			}
+			switch {
+			case o.Continue == "expires":
+				return apierrors.NewResourceExpired("the continue token is too old")
+			case len(limits) == 1:
+				page.SetContinue("2")
+			case len(limits) == 2:
+				page.SetContinue("expires")
+			}
+			return nil
+		},
+	})
+	found, err := Source{Client: paged}.Gather(t.Context(), root)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{pageSize, pageSize, pageSize, 0}, limits)
+	assert.Len(t, found.Root.Owned, 2)
+}
+
+// TestMetadataIsReadUpToTheFirstOwner: that is enough to know that the kind must be read.
+func TestMetadataIsReadUpToTheFirstOwner(t *testing.T) {
+	owned := []metav1.OwnerReference{{UID: "1"}}
+	root, c := rootOf("ReplicaJob", nil)
+	var metadata []string
+	paged := interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{
+		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			next := (&client.ListOptions{}).ApplyOptions(opts).Continue
+			switch page := list.(type) {
+			case *metav1.PartialObjectMetadataList:
+				metadata = append(metadata, next)
+				page.Items = make([]metav1.PartialObjectMetadata, 1)
+				if next == "2" {
+					page.Items[0].OwnerReferences = owned
+				}
+				page.SetContinue(map[string]string{"": "2", "2": "3"}[next])
+			case *unstructured.UnstructuredList:
+				page.Items = []unstructured.Unstructured{{Object: map[string]any{}}}
+				page.Items[0].SetOwnerReferences(owned)
+			}
+			return nil
+		},
+	})
+	g := gathering{source: Source{Client: paged}, namespace: root.GetNamespace(), byOwner: map[types.UID][]*Member{}}
+	require.NoError(t, g.listKind(t.Context(), corev1.SchemeGroupVersion.WithKind("Pod"), true))
+	assert.Equal(t, []string{"", "2"}, metadata)
+	assert.Len(t, g.byOwner["1"], 1)
 }

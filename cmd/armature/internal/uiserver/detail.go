@@ -1,7 +1,9 @@
 package uiserver
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
@@ -29,7 +32,8 @@ type detail struct {
 	kind kind
 	node string
 
-	object    *unstructured.Unstructured
+	object    []byte // as the feed keeps it; nil before it has been read
+	isOver    bool   // nothing is to happen to the object any more
 	eventLog  *eventLog
 	nodes     *nodeMap
 	explainer *explainer
@@ -37,8 +41,28 @@ type detail struct {
 	shown     map[types.UID]podView // of an object whose pods are found by its family
 }
 
-// whole keeps all of an object. Explanations read from the managed fields when it was changed, and by whom.
-func whole(u *unstructured.Unstructured) *unstructured.Unstructured { return u }
+// maxDrawn is how many objects are decoded for drawers at a time, and of each user one.
+const maxDrawn = 2
+
+var drawing = newSlots(maxDrawn)
+
+// whole keeps all of an object, as JSON: decoded, it can take 30 times as much. Explanations read from the managed fields when it was
+// changed, and by whom.
+func whole(u *unstructured.Unstructured) []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // an escaped character takes six bytes
+	if encoder.Encode(u.Object) != nil {
+		return nil // impossible: it was JSON
+	}
+	return bytes.Clone(text.Bytes())
+}
+
+// objectOf decodes what whole has kept.
+func objectOf(text []byte) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	return u, utiljson.Unmarshal(text, &u.Object)
+}
 
 // without returns a shallow copy of a map without a key.
 func without(fields map[string]any, key string) map[string]any {
@@ -105,7 +129,7 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 		c, synced, isNews := objects.take(), true, false
 		out.source(c.state)
 		if len(c.set) > 0 {
-			d.setObject(c.set[0])
+			d.setObject(ctx, c.set[0])
 			isNews = true
 		}
 		if pods != nil {
@@ -129,16 +153,15 @@ func (s *server) streamDetail(w http.ResponseWriter, r *http.Request, v *Viewer)
 			out.source(n.state)
 			out.source(r.state)
 			out.rest = 0
-			if began := time.Now(); len(c.set)+len(n.set)+len(n.gone)+len(r.set)+len(r.gone) > 0 {
-				d.sendMap(n, r)
-				out.rest = busyShare * time.Since(began) // the map is computed at most a tenth of the time, however many nodes there are
+			if len(c.set)+len(n.set)+len(n.gone)+len(r.set)+len(r.gone) > 0 {
+				d.sendMap(ctx, n, r)
 			}
 			synced = synced && n.synced && r.synced
 		}
 		if isNews {
 			d.reminder.changed()
 		}
-		if d.object != nil && (isNews || d.reminder.isDue() && !d.isOver()) {
+		if d.object != nil && (isNews || d.reminder.isDue() && !d.isOver) {
 			root := d.object
 			d.explainer.ask(ctx, func(ctx context.Context) explained { return v.explain(ctx, root, d.node) })
 		}
@@ -166,41 +189,71 @@ type objectView struct {
 // has the status, and the drawer of a node has that node.
 const maxInline = 500
 
-// isOver reports whether nothing is to happen to the object any more.
-func (d *detail) isOver() bool {
-	o := diagnose.NewObject(d.object, nil)
-	return o.HasEnded() && !diagnose.IsRetried(o)
+// drawn is what the stream sends of a version of an object.
+type drawn struct {
+	uid     types.UID
+	isOver  bool
+	io      *inputsOutputs // of a flow
+	missing error          // of the node that is asked for
+	object  []byte         // an objectView as JSON
 }
 
 // setObject sends a new version of the object.
-func (d *detail) setObject(u *unstructured.Unstructured) {
-	d.object = u
-	d.join(u.GetUID())
+func (d *detail) setObject(ctx context.Context, text []byte) {
+	leave, err := drawing.take(ctx, d.v.account())
+	if err != nil {
+		return // the browser has left
+	}
+	next, err := d.draw(text)
+	leave() // the browser may be slow
+	if err != nil {
+		d.out.end(err)
+		return
+	}
+	d.object, d.isOver = text, next.isOver
+	d.join(next.uid)
+	if next.io != nil {
+		d.out.send("io", next.io)
+	}
+	if next.missing != nil {
+		d.out.end(next.missing)
+	}
+	d.out.writeEvent("object", next.object)
+}
+
+// draw decodes an object, and encodes what is shown of it.
+func (d *detail) draw(text []byte) (next drawn, err error) {
+	u, err := objectOf(text)
+	if err != nil {
+		return next, err
+	}
+	o := diagnose.NewObject(u, nil)
+	next.uid, next.isOver = u.GetUID(), o.HasEnded() && !diagnose.IsRetried(o)
 	shown := objectView{Row: rowOf(u), Object: shownOf(u)}
 	shown.Row.Labels = u.GetLabels()
 	if d.kind.Kind == "JobFlow" && d.kind.Group == v1alpha1.GroupVersion.Group {
-		d.addFlow(u, &shown)
+		d.addFlow(u, &shown, &next)
 	}
-	text, err := yaml.Marshal(shown.Object)
-	if err != nil {
+	inYAML := any(shown.Object)
+	if shown.spec != nil {
+		inYAML = shown.spec
+	}
+	if text, err = yaml.Marshal(inYAML); err != nil {
 		text = []byte(err.Error())
 	}
 	shown.YAML = string(text)
-	if shown.spec != nil {
-		if text, err := yaml.Marshal(shown.spec); err == nil {
-			shown.YAML = string(text)
-		}
-	}
-	d.out.send("object", shown)
+	next.object, err = json.Marshal(shown)
+	return next, err
 }
 
 // addFlow adds to a flow its inputs and outputs, or the one node that is asked for.
-func (d *detail) addFlow(u *unstructured.Unstructured, shown *objectView) {
+func (d *detail) addFlow(u *unstructured.Unstructured, shown *objectView, next *drawn) {
 	flow := &v1alpha1.JobFlow{}
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, flow) != nil {
 		return
 	}
-	d.out.send("io", inputsOutputsOf(flow, d.node))
+	io := inputsOutputsOf(flow, d.node)
+	next.io = &io
 	if len(flow.Spec.Flows) > maxInline {
 		shown.Object = without(shown.Object, "spec")
 	}
@@ -209,22 +262,29 @@ func (d *detail) addFlow(u *unstructured.Unstructured, shown *objectView) {
 	}
 	shown.spec = specOf(flow, d.node)
 	if shown.spec == nil {
-		d.out.end(notFound("node", flow.Name, d.node))
+		next.missing = notFound("node", flow.Name, d.node)
 	}
 }
 
 // sendMap sends what has changed on the map of a DaemonJob.
-func (d *detail) sendMap(nodes changes[corev1.Node], runs changes[daemonRun]) {
+func (d *detail) sendMap(ctx context.Context, nodes changes[corev1.Node], runs changes[daemonRun]) {
+	leave, err := drawing.take(ctx, d.v.account())
+	if err != nil {
+		return // the browser has left
+	}
+	began := time.Now()
 	var job *v1alpha1.DaemonJob
 	if d.object != nil {
 		job = &v1alpha1.DaemonJob{}
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(d.object.Object, job) != nil {
+		if utiljson.Unmarshal(d.object, job) != nil {
 			job = nil
 		}
 	}
 	changed, gone := d.nodes.update(job, nodes, runs)
+	leave()
 	sendAll(d.out, "nodes", changed)
 	sendAll(d.out, "nodesGone", gone)
+	d.out.rest = busyShare * time.Since(began) // the map is computed at most a tenth of the time, however many nodes there are
 }
 
 // sendExplained sends a new explanation, and of an object whose pods have no known label the pods that it has found.
@@ -234,16 +294,18 @@ func (d *detail) sendExplained(withPods bool) {
 		return
 	}
 	d.out.send("explain", answer)
+	for _, uid := range answer.members {
+		d.join(uid)
+	}
+	if !withPods {
+		return
+	}
 	var changed []podView
 	now := map[types.UID]podView{}
-	for _, m := range answer.members {
-		d.join(m.GetUID())
-		if withPods && m.GetKind() == "Pod" && m.GetAPIVersion() == "v1" && len(now) < maxPods {
-			p := podViewOf(m.Unstructured)
-			now[p.UID] = p
-			if before, ok := d.shown[p.UID]; !ok || before.State != p.State || before.Restarts != p.Restarts || before.Ready != p.Ready {
-				changed = append(changed, p)
-			}
+	for _, p := range answer.pods {
+		now[p.UID] = p
+		if before, ok := d.shown[p.UID]; !ok || before.State != p.State || before.Restarts != p.Restarts || before.Ready != p.Ready {
+			changed = append(changed, p)
 		}
 	}
 	var gone []types.UID

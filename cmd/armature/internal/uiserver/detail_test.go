@@ -1,6 +1,8 @@
 package uiserver
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-dev/armature/api/v1alpha1"
 	"github.com/armature-dev/armature/operators/daemonjob"
@@ -126,4 +129,18 @@ func TestTheAbsenceOfAManagerIsFoundWithoutAChange(t *testing.T) {
 	flow.CreationTimestamp, flow.Generation = metav1.NewTime(time.Now().Add(-2*time.Second)), 1 // explanations allow a manager 5 s
 	s := newSiteWith(t, newAPI(t, flow), reminderPace{quiet: 100 * time.Millisecond, again: 100 * time.Millisecond})
 	s.listen("/api/stream/detail?kind=JobFlow&namespace=a&name=nightly").until("explain", has(`"reason":"NoManager"`))
+}
+
+// A feed keeps what an open drawer shows. A user can have 100 of them open, of objects whose lists have small items.
+func TestADrawerKeepsItsObjectAsJSON(t *testing.T) {
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"note": strings.Repeat("<", 10_000), "tolerations": slices.Repeat([]any{map[string]any{}}, 10_000), "parallelism": int64(3),
+	}}}
+	u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("ReplicaJob"))
+	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl"}})
+	kept := whole(u)
+	assert.Less(t, cap(kept), 50_000)
+	again, err := objectOf(kept)
+	require.NoError(t, err)
+	assert.Equal(t, u, again)
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/diagnose"
@@ -38,7 +38,8 @@ type explained struct {
 	diagnose.Finding
 	Unread []string `json:"unread,omitempty"`
 
-	members []*family.Member // the root first
+	members []types.UID // and no more of them than their pods: the objects can be large
+	pods    []podView
 }
 
 // explainer explains an object again when it is asked, beside the stream, and never twice at once.
@@ -107,8 +108,13 @@ func (e *explainer) take() *explained {
 	return answer
 }
 
-// explain explains an object, or a node of a JobFlow, as "armature explain" does. What can't be read is said in the answer.
-func (v *Viewer) explain(ctx context.Context, root *unstructured.Unstructured, node string) explained {
+// explain explains an object, which the feed keeps, or a node of a JobFlow, as "armature explain" does. What can't be read is said in the
+// answer.
+func (v *Viewer) explain(ctx context.Context, object []byte, node string) explained {
+	root, err := objectOf(object)
+	if err != nil {
+		return unexplained(ctx, err)
+	}
 	from := family.Source{Client: v.cluster.Client, Discovery: v.cluster.Discovery}
 	if node != "" {
 		from.Labels = client.MatchingLabels{
@@ -127,20 +133,22 @@ func (v *Viewer) explain(ctx context.Context, root *unstructured.Unstructured, n
 	for _, err := range found.Unread {
 		answer.Unread = append(answer.Unread, err.Error())
 	}
-	answer.members = flat(members.Root, nil)
+	answer.add(members.Root)
 	return answer
+}
+
+// add adds a family.
+func (e *explained) add(m *family.Member) {
+	e.members = append(e.members, m.GetUID())
+	if m.GetKind() == "Pod" && m.GetAPIVersion() == "v1" && len(e.pods) < maxPods {
+		e.pods = append(e.pods, podViewOf(m.Unstructured))
+	}
+	for _, child := range m.Owned {
+		e.add(child)
+	}
 }
 
 // unexplained is the answer if an explanation fails, or takes too long.
 func unexplained(ctx context.Context, err error) explained {
 	return explained{Finding: diagnose.Finding{Message: "it can't be explained: " + cmp.Or(context.Cause(ctx), err).Error()}}
-}
-
-// flat lists a family.
-func flat(m *family.Member, all []*family.Member) []*family.Member {
-	all = append(all, m)
-	for _, child := range m.Owned {
-		all = flat(child, all)
-	}
-	return all
 }

@@ -100,19 +100,19 @@ func (f *feed[T]) run(ctx context.Context) {
 	version, pause := "", firstPause
 	for ctx.Err() == nil {
 		var err error
-		if version == "" {
+		isList, began := version == "", time.Now()
+		if isList {
 			version, err = f.list(ctx)
 		} else {
 			version, err = f.watch(ctx, version)
+		}
+		if !isList && time.Since(began) > longestPause {
+			pause = firstPause // a list alone is no success: it is repeated if the watch after it is refused
 		}
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			pause = firstPause
-			continue
-		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
-			version = ""
 			continue
 		case apierrors.IsUnauthorized(err):
 			f.hide(stateLoggedOut, err)
@@ -120,6 +120,8 @@ func (f *feed[T]) run(ctx context.Context) {
 		}
 		longest := longestPause
 		switch {
+		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
+			version = ""
 		case apierrors.IsForbidden(err):
 			version, longest = "", longestRefusal
 			f.hide(stateForbidden, err)
@@ -129,12 +131,13 @@ func (f *feed[T]) run(ctx context.Context) {
 		default:
 			f.unreachable(err)
 		}
+		pause = min(pause, longest)
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause/2 + rand.N(pause)): //nolint:gosec // spreads the attempts of many feeds
 		}
-		pause = min(2*pause, longest)
+		pause *= 2
 	}
 }
 
@@ -205,6 +208,9 @@ func (f *feed[T]) list(ctx context.Context) (version string, err error) {
 		}
 		limit = min(pageSize, 2*limit)
 	}
+	if version == "" {
+		return "", fmt.Errorf("the API server's list of %s has no resourceVersion to watch from", f.source.gvk.Kind)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for uid := range f.items {
@@ -223,7 +229,7 @@ func (f *feed[T]) page(ctx context.Context, limit int64, at string, seen map[typ
 	if err != nil {
 		return nil, err
 	}
-	ctx, held := withHolding(ctx, f.user(), limit > 1)
+	ctx, held := hold(ctx, f.user(), limit > 1)
 	defer held.end()
 	list := f.newList()
 	err = f.client.List(ctx, list, options...)

@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -66,6 +69,42 @@ func TestAWatchAsksForItsEnd(t *testing.T) {
 	assert.Less(t, seconds, int64(600))
 }
 
+// A list can be large: where its result is of no use, because its pages or its version expire, or the watch after it is refused, the next
+// one waits.
+func TestAListIsNotRepeatedWithoutAPause(t *testing.T) {
+	expired := apierrors.NewResourceExpired("too old resource version")
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", nil)
+	for name, errs := range map[string]struct{ list, watch error }{
+		"expired page":    {list: expired},
+		"expired version": {watch: expired},
+		"no right":        {watch: forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				lists := 0
+				c := interceptor.NewClient(newAPI(t).Client(), interceptor.Funcs{
+					List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+						if lists++; lists == 1000 {
+							cancel()
+						}
+						list.SetResourceVersion("7")
+						return errs.list
+					},
+					Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
+						return nil, errs.watch
+					},
+				})
+				from := source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap")}
+				newFeed(c, func() any { return t.Name() }, from, (*unstructured.Unstructured).GetName).run(ctx)
+				assert.Greater(t, lists, 2)
+				assert.Less(t, lists, 40, "in a minute")
+			})
+		})
+	}
+}
+
 // The kubelet of each node writes its status every few seconds. A map of nodes isn't computed again for that.
 func TestAHeartbeatWakesNoReader(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
@@ -92,4 +131,19 @@ func TestAHeartbeatWakesNoReader(t *testing.T) {
 	require.Eventually(t, arrived, time.Minute, time.Millisecond)
 	assert.Len(t, wake, 1)
 	assert.Len(t, r.take().set, 1)
+}
+
+// Reading one object again is a small request, but one can be large: a drawer that is closed leaves nothing.
+func TestAnObjectIsForgottenWithItsDrawer(t *testing.T) {
+	h := newHub(t.Context(), newAPI(t).cluster().Client, nobody, time.Hour)
+	from := source{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap"), namespace: "default"}
+	wake := make(chan struct{}, 1)
+	all := read(h, from, "whole", whole, wake)
+	from.fields = "metadata.name=c"
+	one, other := read(h, from, "whole", whole, wake), read(h, from, "whole", whole, wake)
+	all.close()
+	one.close()
+	assert.Len(t, h.feeds, 2, "another drawer is open, and a list stays for a while")
+	other.close()
+	assert.Len(t, h.feeds, 1)
 }

@@ -11,6 +11,7 @@ import (
 )
 
 // idleTimeout is the time that a feed continues without readers, so that a viewer who changes screens and returns causes no second list.
+// That of one object ends at once: the object can be large, and reading it again is one small request.
 const idleTimeout = 30 * time.Second
 
 // hub shares feeds among the streams of one credential. Credentials don't share any: what one may see is the API server's answer to
@@ -94,15 +95,22 @@ func (h *hub) leave(key feedKey, s *shared) {
 	if s.readers--; s.readers > 0 {
 		return
 	}
+	if key.fields != "" {
+		h.end(key, s)
+		return
+	}
 	s.closing = time.AfterFunc(h.idleTimeout, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if s.readers > 0 {
-			return
-		}
-		s.cancel()
-		if h.feeds[key] == s {
-			delete(h.feeds, key)
+		if s.readers == 0 {
+			h.end(key, s)
 		}
 	})
+}
+
+func (h *hub) end(key feedKey, s *shared) {
+	s.cancel()
+	if h.feeds[key] == s {
+		delete(h.feeds, key)
+	}
 }

@@ -1,11 +1,15 @@
 package uiserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,15 +21,25 @@ import (
 const (
 	// maxHeld is how many answers to list requests are held at a time, and of each user one.
 	maxHeld = 2
+	// maxWaitingOfUser is how many answers of a user have begun and aren't read yet: up to 4 MiB of each have arrived.
+	maxWaitingOfUser = 8
 	// maxAnswer is the most bytes of an answer with more than one object: a tenant's objects may have 1.5 MiB each. While it is read, it
 	// takes three times its size.
 	maxAnswer = 32 << 20
+	// maxSilence is how long the page waits for an answer, or for more of it. The API server itself gives up after a minute by default.
+	maxSilence = 70 * time.Second
 )
 
-var errLargeAnswer = fmt.Errorf("the answer to a list request has more than %d bytes", maxAnswer)
+var (
+	errLargeAnswer = fmt.Errorf("the answer to a list request has more than %d bytes", maxAnswer)
+	errSilence     = fmt.Errorf("the API server has not answered within %s", maxSilence)
+)
 
-// answering are the slots of all viewers.
-var answering = newSlots(maxHeld)
+// waiting are the slots of a user's answers that have begun, and answering those of all viewers' that are read.
+var (
+	waiting   = userSlots{ofUser: maxWaitingOfUser}
+	answering = newSlots(maxHeld)
+)
 
 // listed is a page of a list. It reads one object at a time: one whose lists have small items takes 40 times its JSON once it is read.
 type listed struct {
@@ -67,24 +81,32 @@ func (l *listed) each(source source, do func(*unstructured.Unstructured)) error 
 	})
 }
 
-// holding is in the context of a list request. The answer takes a slot when it arrives, not before: no viewer waits for an API server that
-// leaves the request of another one without an answer.
+// holding is in the context of a list request. The answer takes its slots when it arrives, not before: no list waits for an API server that
+// leaves another one without an answer.
 type holding struct {
 	user    any
-	limited bool   // to maxAnswer
-	isLarge bool   // beyond that
-	leave   func() // nil until it has the slot
+	limited bool     // to maxAnswer
+	isLarge bool     // beyond that
+	leave   []func() // of the slots that it has
 }
 
 type holdingKey struct{}
 
-func (h *holding) end() {
-	if h.leave != nil {
-		h.leave()
-	}
+// hold returns the context of a list request of a user. The caller must call end.
+func hold(ctx context.Context, user any, limited bool) (context.Context, *holding) {
+	h := &holding{user: user, limited: limited}
+	return context.WithValue(ctx, holdingKey{}, h), h
 }
 
-// BoundAnswers bounds the memory of the viewers with a configuration: few answers to their list requests are held at a time.
+func (h *holding) end() {
+	for _, leave := range h.leave {
+		leave()
+	}
+	h.leave = nil
+}
+
+// BoundAnswers bounds the memory of the viewers with a configuration, and the time that they wait: few answers to their list requests are
+// held at a time, and a request without an answer ends.
 func BoundAnswers(config *rest.Config) *rest.Config {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return bounded{next} })
 	return config
@@ -92,43 +114,94 @@ func BoundAnswers(config *rest.Config) *rest.Config {
 
 type bounded struct{ http.RoundTripper }
 
-// RoundTrip returns with the slot, and before the body is read.
+// RoundTrip returns with the slots, and before the body is read.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := b.RoundTripper.RoundTrip(r)
 	h, isList := r.Context().Value(holdingKey{}).(*holding)
+	if isList {
+		h.end() // client-go has sent it before
+	}
+	answer, text, err := b.send(r)
 	if err != nil || !isList || answer.StatusCode >= http.StatusMultipleChoices { // client-go may wait, and send it again
 		return answer, err
 	}
-	if h.leave == nil { // client-go hasn't sent it before
-		if h.leave, err = answering.take(r.Context(), h.user); err != nil {
-			_ = answer.Body.Close() // nothing of it is read
+	leave := waiting.try(h.user)
+	if leave == nil { // the answer would take memory meanwhile; it comes again
+		_ = text.Close()
+		if leave, err = waiting.take(r.Context(), h.user); err != nil {
 			return nil, err
 		}
+		if answer, text, err = b.send(r); err != nil || answer.StatusCode >= http.StatusMultipleChoices {
+			leave()
+			return answer, err
+		}
 	}
+	h.leave = append(h.leave, leave)
+	if leave, err = answering.take(r.Context(), h.user); err != nil {
+		_ = text.Close() // nothing of it is read
+		return nil, err
+	}
+	h.leave = append(h.leave, leave)
 	if h.limited {
-		answer.Body = &body{answer.Body, maxAnswer, &h.isLarge}
+		text.left, text.isLarge = maxAnswer, &h.isLarge
 	}
 	return answer, nil
 }
 
-// body is that of an answer which isn't read beyond maxAnswer. It just ends there: client-go would log an error.
+// send sends a request, which ends if the API server is silent.
+func (b bounded) send(r *http.Request) (*http.Response, *body, error) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	text := &body{ctx: ctx, cancel: cancel, left: math.MaxInt}
+	query := r.URL.Query()
+	text.pauses = query.Has("watch") || query.Has("follow")
+	late := text.untilLate()
+	if query.Has("follow") {
+		late.Stop() // a kubelet answers with the first line of a log
+	}
+	answer, err := b.RoundTripper.RoundTrip(r.WithContext(ctx))
+	late.Stop()
+	if err != nil {
+		err = cmp.Or(context.Cause(ctx), err)
+		cancel(nil)
+		return nil, nil, err
+	}
+	text.ReadCloser = answer.Body
+	answer.Body = text
+	return answer, text, nil
+}
+
+// body is that of an answer. That of a list isn't read beyond maxAnswer. It just ends there: client-go would log an error.
 type body struct {
 	io.ReadCloser
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	pauses  bool // as the answer to a watch
 	left    int
 	isLarge *bool
 }
 
+func (b *body) untilLate() *time.Timer {
+	return time.AfterFunc(maxSilence, func() { b.cancel(errSilence) })
+}
+
+// Read may take maxSilence. The time between two calls is that of the reader.
 func (b *body) Read(p []byte) (int, error) {
+	if !b.pauses {
+		defer b.untilLate().Stop()
+	}
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= n; b.left < 0 {
 		*b.isLarge = true
 		return n, io.EOF
 	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = cmp.Or(context.Cause(b.ctx), err)
+	}
 	return n, err
 }
 
-// withHolding returns the context of a list request of a user.
-func withHolding(ctx context.Context, user any, limited bool) (context.Context, *holding) {
-	h := &holding{user: user, limited: limited}
-	return context.WithValue(ctx, holdingKey{}, h), h
+// Close ends the request.
+func (b *body) Close() error {
+	err := b.ReadCloser.Close()
+	b.cancel(nil)
+	return err
 }

@@ -46,8 +46,14 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			f.Login = "" // it refuses the kubeconfig's credential, against which no link helps
 		}
 	}
+	if code == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	writeJSON(w, code, f)
 }
+
+// retryAfter is when a request refused beside too many others may be sent again, in seconds.
+const retryAfter = "5"
 
 // failureOf returns the response for an error. An error that is neither of the API server nor a refusal of the page means that the API
 // server doesn't respond.

@@ -3,8 +3,6 @@ package uiserver
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -58,9 +56,7 @@ func TestARowIsSmall(t *testing.T) {
 	assert.Equal(t, "1", r.Labels["a/first"])
 	assert.Equal(t, int64(1000), r.Total)
 
-	out := httptest.NewRecorder()
-	d := &detail{out: newStream(out, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)), eventLog: newEventLog()}
-	d.setObject(u)
-	_, data, _ := strings.Cut(out.Body.String(), "event: object\ndata: ")
-	assert.Len(t, decoded[objectView](t, data).Row.Labels, len(labels), "the drawer has all labels")
+	drawer, err := (&detail{}).draw(whole(u))
+	require.NoError(t, err)
+	assert.Len(t, decoded[objectView](t, string(drawer.object)).Row.Labels, len(labels), "the drawer has all labels")
 }

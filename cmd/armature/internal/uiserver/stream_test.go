@@ -83,6 +83,7 @@ func TestAUserHasFewStreams(t *testing.T) {
 	open := func(user, path string) (code int, body io.ReadCloser) {
 		s.bearer = user
 		answer := s.get("/api/stream/" + path)
+		assert.Equal(t, answer.StatusCode == http.StatusTooManyRequests, answer.Header.Get("Retry-After") == retryAfter)
 		return answer.StatusCode, answer.Body
 	}
 	var bodies []io.Closer
@@ -96,7 +97,7 @@ func TestAUserHasFewStreams(t *testing.T) {
 		assert.Equal(t, http.StatusTooManyRequests, code, path)
 		var f failure
 		require.NoError(t, json.NewDecoder(body).Decode(&f))
-		assert.Equal(t, "you have 100 streams open already: close other windows of this page, and reload this one", f.Error)
+		assert.Equal(t, "you have 100 streams open already: close other windows of this page", f.Error)
 	}
 	code, _ := open("bob", "objects?kind=JobFlow&namespace=b")
 	assert.Equal(t, http.StatusOK, code)

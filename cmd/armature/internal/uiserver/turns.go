@@ -30,8 +30,8 @@ var (
 		"you submit %d objects of more than 64 KiB at a time already: try again when one of them has been created",
 		"%d objects of more than 64 KiB are being submitted: try again in a moment")
 	streams = newTurns(maxStreams, maxStreamsOfUser,
-		"you have %d streams open already: close other windows of this page, and reload this one",
-		"%d streams are open: reload the page in a few minutes")
+		"you have %d streams open already: close other windows of this page",
+		"%d streams are open already: the page opens this one when others have closed")
 	reading = make(chan struct{}, maxReading)
 )
 
