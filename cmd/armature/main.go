@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/connect"
 	"github.com/armature-dev/armature/cmd/armature/internal/controlcmd"
@@ -65,6 +66,11 @@ func newCommand() *cobra.Command {
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
+	}
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		if cmd.Name() != "manager" { // which sets its own: controller-runtime takes the first logger only
+			ctrl.SetLogger(logr.Discard())
+		}
 	}
 	root.SetOut(output.Clean(os.Stdout))
 	root.SetErr(output.Clean(os.Stderr))

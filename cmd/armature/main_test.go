@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/armature-dev/armature/cmd/armature/internal/output"
 )
@@ -19,6 +20,12 @@ func TestUnknownCommandsAreErrors(t *testing.T) {
 	for _, args := range []string{"rollout --help", "help rollout", "help rollout abort", "completion bash", "rbac --help"} {
 		assert.Equal(t, 0, execute(strings.Fields("armature "+args)), args)
 	}
+}
+
+// Without a logger, controller-runtime would print a stack on standard error after 30 seconds.
+func TestCommandsDiscardTheLogsOfLibraries(t *testing.T) {
+	require.Equal(t, 0, execute(strings.Fields("armature completion bash")))
+	assert.IsType(t, log.NullLogSink{}, log.Log.WithName("any").GetSink(), "the logger isn't set")
 }
 
 // What only groups commands isn't run by itself.

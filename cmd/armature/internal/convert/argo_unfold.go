@@ -82,6 +82,9 @@ func (f *argoFlow) pause(p place) ([]string, condition, string) {
 		f.root.source.note(t.get("suspend").path, "a flow can't be suspended by itself: the node %s waits until there is "+
 			"a JobTemplate %s-gate, which is then run: create one to approve", name, name)
 		node := map[string]any{"name": name, "jobTemplateRef": name + "-gate"}
+		for _, b := range p.blocked { // it is a gate itself
+			b.at.drop("%s; see to it before you create the JobTemplate %s-gate", b.why, name)
+		}
 		p.start.write(node, f.allowed)
 		f.nodes = append(f.nodes, node)
 		return []string{name}, succeeded(name), ""
@@ -122,6 +125,7 @@ func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes 
 	own := f.condition(&inner, task, others)
 	begin = inner.start
 	inner.start.when = and(begin.when, own)
+	f.bound(&inner, task.get("depends").orElse(task.get("dependencies")).orElse(task.get("name")))
 	ends, done, node := f.unfold(inner)
 	several := inner.template.get("dag").has() || inner.template.get("steps").has()
 	o := outcomesOf(!several, ends, begin, own, done)
@@ -141,6 +145,15 @@ func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes 
 	o.plain = own.always() && !o.goesOn
 	f.atExit(inner, task, o)
 	return o
+}
+
+// bound blocks a place that starts on a condition that is too long for a flow.
+func (f *argoFlow) bound(p *place, at field) {
+	if p.start.when.long {
+		f.block(p, at, "the condition on which it starts is longer than a flow can have")
+		p.start.when = constant(true)
+		f.onFailure = true // the condition may be a failure
+	}
 }
 
 // jobs returns the nodes of a task whose template is a container, by their names. None: they aren't its own, such as a gate.
@@ -180,6 +193,7 @@ func (f *argoFlow) atExit(p place, task field, o *outcomes) {
 		f.block(&exit, expression, "it isn't read")
 	}
 	f.handled(handler)
+	f.bound(&exit, handler)
 	f.unfold(exit)
 }
 

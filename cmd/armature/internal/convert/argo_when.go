@@ -12,7 +12,12 @@ type condition struct {
 	constant bool
 	value    bool
 	text     string
+	// long: it is longer than a flow can have, and has no text. What would start on it is blocked.
+	long bool
 }
+
+// longest is the length of the longest condition: the maximum of a flow's when, and the parentheses that it doesn't need.
+const longest = 4096 + len("()")
 
 func constant(value bool) condition { return condition{constant: true, value: value} }
 
@@ -34,13 +39,19 @@ func or(terms ...condition) condition { return join(terms, " || ", true) }
 // join joins conditions. One that is decisive decides, one that is the opposite has no effect.
 func join(terms []condition, operator string, decisive bool) condition {
 	var texts []string
+	length, long := 0, false
 	for _, term := range terms {
 		switch {
 		case term.constant && term.value == decisive:
 			return term
 		case !term.constant:
 			texts = append(texts, term.text)
+			length += len(term.text)
+			long = long || term.long
 		}
+	}
+	if long || length > longest { // those of all tasks before would be in it many times
+		return condition{long: true}
 	}
 	switch len(texts) {
 	case 0:
@@ -59,6 +70,8 @@ func not(c condition) condition {
 	switch {
 	case c.constant:
 		return constant(!c.value)
+	case c.long:
+		return c
 	case plainTerm.MatchString(c.text), strings.HasPrefix(c.text, "(") && closes(c.text):
 		return condition{text: "!" + c.text}
 	}

@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,10 +32,15 @@ type Result struct {
 	Others []*manifest.Document
 }
 
-// Documents converts manifests of a system: of all that are known, if it is empty. A manifest of one of these systems that
-// can't be converted at all is an error that names its place.
+// otherArgo are the kinds of the API group argoproj.io that aren't of Argo Workflows, but of Argo CD, Rollouts and Events.
+var otherArgo = []string{"Application", "ApplicationSet", "AppProject", "Rollout", "AnalysisTemplate", "ClusterAnalysisTemplate",
+	"AnalysisRun", "Experiment", "EventBus", "EventSource", "Sensor"}
+
+// Documents converts manifests of a system: of all that are known, if it is empty. Those that can't be converted at all are
+// errors with their places, joined; the result of the others is returned all the same.
 func Documents(docs []*manifest.Document, system string) (Result, error) {
 	var result Result
+	var errs []error
 	templates, runtimes := templatesIn(docs), runtimesIn(docs)
 	for _, doc := range docs {
 		gvk := doc.Object.GroupVersionKind()
@@ -44,16 +51,28 @@ func Documents(docs []*manifest.Document, system string) (Result, error) {
 		src := newSource(doc)
 		objects, err := convert(src, gvk, templates, runtimes)
 		if err != nil {
-			return result, fmt.Errorf("%s: %w", doc.At("kind"), err)
+			errs = append(errs, fmt.Errorf("%s: %s: %w", doc.At("kind"), nameOf(doc), err))
+			continue
+		}
+		for _, field := range doc.Repeated {
+			src.notes = append(src.notes, Note{field.Place, nameOf(doc), field.Path, manifest.Twice, false})
 		}
 		src.rest()
 		result.Objects = append(result.Objects, objects...)
 		result.Notes = append(result.Notes, src.notes...)
 	}
-	return result, nil
+	return result, errors.Join(errs...)
+}
+
+// nameOf returns a manifest's kind and name.
+func nameOf(doc *manifest.Document) string {
+	return doc.Object.GetKind() + "/" + cmp.Or(doc.Object.GetName(), doc.Object.GetGenerateName())
 }
 
 func isOf(gvk schema.GroupVersionKind, system string) bool {
+	if gvk.Group == "argoproj.io" && slices.Contains(otherArgo, gvk.Kind) {
+		return false
+	}
 	for name, groups := range Systems {
 		if (system == "" || system == name) && slices.Contains(groups, gvk.Group) {
 			return true
@@ -86,9 +105,9 @@ func convert(src *source, gvk schema.GroupVersionKind, templates map[string]fiel
 	if kind, ok := kubeflowKinds[gvk.Kind]; ok && gvk.Group == "kubeflow.org" {
 		return []map[string]any{kubeflowJob(root, kind)}, nil
 	}
-	return nil, fmt.Errorf("a %s (%s) can't be converted; these can: "+
+	return nil, fmt.Errorf("the kind (%s) can't be converted; these can: "+
 		"Volcano's JobFlow and JobTemplate, Argo's Workflow, JobSet, kubeflow's TrainJob, %s",
-		gvk.Kind, gvk.GroupVersion(), strings.Join(slices.Sorted(maps.Keys(kubeflowKinds)), ", "))
+		gvk.GroupVersion(), strings.Join(slices.Sorted(maps.Keys(kubeflowKinds)), ", "))
 }
 
 // written are the metadata that aren't the author's.

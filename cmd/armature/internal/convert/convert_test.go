@@ -190,8 +190,8 @@ func TestAnyDAG(t *testing.T) {
 
 func TestWhatCannotBeConverted(t *testing.T) {
 	for text, want := range map[string]string{
-		"apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow":                    "f:2:1: a CronWorkflow (argoproj.io/v1alpha1) can't be converted; these can: Volcano's JobFlow and JobTemplate, Argo's Workflow, JobSet, kubeflow's TrainJob, JAXJob, MPIJob,",
-		"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {entrypoint: a}": `f:2:1: spec.entrypoint: there is no template "a" among spec.templates`,
+		"apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow":                    "f:2:1: CronWorkflow/: the kind (argoproj.io/v1alpha1) can't be converted; these can: Volcano's JobFlow and JobTemplate, Argo's Workflow, JobSet, kubeflow's TrainJob, JAXJob, MPIJob,",
+		"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {entrypoint: a}": `f:2:1: Workflow/: spec.entrypoint: there is no template "a" among spec.templates`,
 	} {
 		docs, err := manifest.Parse("f", []byte(text))
 		require.NoError(t, err)
@@ -203,4 +203,14 @@ func TestWhatCannotBeConverted(t *testing.T) {
 	result, err := Documents(docs, "argo")
 	require.NoError(t, err)
 	assert.Len(t, result.Others, 2, "only what was asked for")
+}
+
+// A value that counts for nothing, since a later one of the same name does, is a loss.
+func TestRepeatedFieldsAreNoted(t *testing.T) {
+	_, notes := converted(t, "f", []byte("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: w}\nspec:\n"+
+		"  entrypoint: a\n  parallelism: 1\n  parallelism: 2\n  templates:\n  - name: a\n    container: {image: a, image: b}\n"))
+	assert.Equal(t, []string{
+		"f:7:3: Workflow/w: spec.parallelism: the field is here twice; this value counts, the former doesn't",
+		"f:10:27: Workflow/w: spec.templates[0].container.image: the field is here twice; this value counts, the former doesn't",
+	}, notes)
 }

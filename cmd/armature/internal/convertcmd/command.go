@@ -46,8 +46,9 @@ report the status and server-written metadata, which it omits.
 
 In a flow, a task without a counterpart becomes a node that can't start until a user corrects it, so its dependents don't run either.
 
-The exit code is 0 if every field was converted, possibly under another name; 2 if the command reports other fields, or if
-"armature lint" finds an error in the result, which is printed nevertheless; and 1 if there is no result.`,
+The exit code is 0 if every field was converted, possibly under another name; 2 if the command reports other fields or a manifest that it
+could not convert, or if "armature lint" finds an error in the result, which is printed nevertheless; and 1 if there is no result.
+Manifests of other kinds, such as a Deployment or an Application of Argo CD, are skipped with a note.`,
 		Example: "  armature convert -f workflow.yaml > flow.yaml\n" +
 			"  armature convert -f volcano/ | armature lint -f -\n" +
 			"  armature convert -f job.yaml -o json",
@@ -65,11 +66,8 @@ The exit code is 0 if every field was converted, possibly under another name; 2 
 			if err != nil {
 				return err
 			}
-			result, err := convert.Documents(docs, from)
-			if err != nil {
-				return err
-			}
-			return write(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, format, cmp.Or(from, strings.Join(systems, ", ")))
+			result, failed := convert.Documents(docs, from)
+			return write(cmd.OutOrStdout(), cmd.ErrOrStderr(), result, failed, format, cmp.Or(from, strings.Join(systems, ", ")))
 		},
 	}
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "files or directories with manifests; - is standard input")
@@ -81,13 +79,15 @@ The exit code is 0 if every field was converted, possibly under another name; 2 
 	return cmd
 }
 
-func write(out, errOut io.Writer, result convert.Result, format, systems string) error {
+// write writes the result; failed is the error of the manifests that aren't in it.
+func write(out, errOut io.Writer, result convert.Result, failed error, format, systems string) error {
 	for _, other := range result.Others {
-		fmt.Fprintf(errOut, "%s: %s/%s: skipped: %s is not of %s\n", other.At(""), other.Object.GetKind(), other.Object.GetName(),
-			other.Object.GetAPIVersion(), systems)
+		kind := other.Object.GetKind()
+		fmt.Fprintf(errOut, "%s: %s/%s: skipped: %s of %s is not a workload of %s\n", other.At(""), kind, other.Object.GetName(),
+			kind, other.Object.GetAPIVersion(), systems)
 	}
 	if len(result.Objects) == 0 {
-		return errors.New("there is nothing to convert")
+		return cmp.Or(failed, errors.New("there is nothing to convert"))
 	}
 	text, err := render(result.Objects)
 	if err != nil {
@@ -100,6 +100,9 @@ func write(out, errOut io.Writer, result convert.Result, format, systems string)
 	report, err := lint.Documents(made)
 	if err != nil {
 		return err
+	}
+	if failed != nil {
+		fmt.Fprintln(errOut, failed)
 	}
 	for _, note := range result.Notes {
 		fmt.Fprintln(errOut, note)
@@ -116,7 +119,7 @@ func write(out, errOut io.Writer, result convert.Result, format, systems string)
 		_, err = io.WriteString(out, text)
 	}
 	differs := slices.ContainsFunc(result.Notes, func(n convert.Note) bool { return !n.Rename })
-	if err == nil && (differs || len(report.Findings) > 0) {
+	if err == nil && (failed != nil || differs || len(report.Findings) > 0) {
 		err = incomplete
 	}
 	return err

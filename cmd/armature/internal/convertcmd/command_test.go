@@ -33,6 +33,11 @@ spec:
     name: a
 `
 
+const cron = "apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow\nmetadata: {name: c}\n"
+
+const impossible = "<stdin>:2:1: CronWorkflow/c: the kind (argoproj.io/v1alpha1) can't be converted; these can: Volcano's JobFlow and " +
+	"JobTemplate, Argo's Workflow, JobSet, kubeflow's TrainJob, JAXJob, MPIJob, PaddleJob, PyTorchJob, TFJob, XGBoostJob"
+
 func TestCommand(t *testing.T) {
 	for name, tt := range map[string]struct {
 		args, in  string
@@ -42,9 +47,13 @@ func TestCommand(t *testing.T) {
 		"all":      {"-f -", workflow, flow, "", ""},
 		"not all":  {"-f -", workflow + "  priority: 3\n", flow, "<stdin>:9:3: Workflow/w: spec.priority: not carried over: it has no counterpart\n", "exit code 2"},
 		"not well": {"-f -", strings.Replace(workflow, "name: w", "name: W", 1), strings.Replace(flow, "name: w", "name: W", 1), "<result>:4:3: JobFlow/W: metadata.name: Invalid value: \"W\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')\n", "exit code 2"},
-		"others":   {"-f -", workflow + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", flow, "<stdin>:10:1: Secret/s: skipped: v1 is not of argo, jobset, kubeflow, volcano\n", ""},
+		"others":   {"-f -", workflow + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", flow, "<stdin>:10:1: Secret/s: skipped: Secret of v1 is not a workload of argo, jobset, kubeflow, volcano\n", ""},
+		"one of Argo CD": {"-f -", "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n---\n" + workflow, flow,
+			"<stdin>:1:1: Application/a: skipped: Application of argoproj.io/v1alpha1 is not a workload of argo, jobset, kubeflow, volcano\n", ""},
+		"one impossible": {"-f -", cron + "---\n" + workflow, flow, impossible + "\n", "exit code 2"},
+		"all impossible": {"-f -", cron, "", "", impossible},
 		"only another one": {"-f - --from volcano", workflow, "",
-			"<stdin>:1:1: Workflow/w: skipped: argoproj.io/v1alpha1 is not of volcano\n", "there is nothing to convert"},
+			"<stdin>:1:1: Workflow/w: skipped: Workflow of argoproj.io/v1alpha1 is not a workload of volcano\n", "there is nothing to convert"},
 		"no such system": {"-f - --from airflow", workflow, "", "", `--from: "airflow"; want argo, jobset, kubeflow, volcano`},
 		"no such format": {"-f - -o wide", workflow, "", "", `--output: "wide"; want yaml or json`},
 		"no flag":        {"flow.yaml", "", "", "", `unexpected argument "flow.yaml": name files with -f`},

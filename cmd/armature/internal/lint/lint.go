@@ -66,7 +66,7 @@ func Document(doc *manifest.Document) ([]Finding, error) {
 		findings = append(findings, Finding{place, doc.Object.GetKind(), name, path, message})
 	}
 	for _, field := range doc.Repeated {
-		add(field.Place, field.Path, "the field is here twice; this value counts, the former doesn't")
+		add(field.Place, field.Path, manifest.Twice)
 	}
 	for _, p := range k.problems(doc.Object) {
 		add(doc.At(p.path), p.path, p.text)

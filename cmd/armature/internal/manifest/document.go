@@ -26,6 +26,9 @@ type Document struct {
 	before int // lines of the file before the document's text
 }
 
+// Twice is the finding of a repeated field.
+const Twice = "the field is here twice; this value counts, the former doesn't"
+
 // Field is a field and where it stands.
 type Field struct {
 	Place

@@ -34,7 +34,7 @@ func newReplay() *cobra.Command {
 plans. FILE is the output of armature record; - is standard input. The command uses no cluster.
 
 To find the version that changed a decision, replay the same file with each version. The exit code is 0 if all plans are the same, 2 if
-one differs, and 1 after an error.
+one differs, and 1 after an error. A pass that failed before its plan has nothing to compare; it is an error if all passes did.
 
 --step instead shows the view, the plan and the decision of each recorded pass. --to-test writes a Go test of one pass: by default the
 last one, or the one of --pass. The test fails if the plan is invalid, or differs from the recorded plan.`,
@@ -109,24 +109,28 @@ func replay(list *record.List, out io.Writer, format *output.Flag) error {
 	scheme := newScheme()
 	var all []outcome
 	var text strings.Builder
-	differ := 0
+	compared, differ := 0, 0
 	var errs []error
 	for i := range list.Items {
 		pass := &list.Items[i]
+		number := "" // the only pass may be any pass of the file
 		if len(list.Items) > 1 {
 			fmt.Fprintf(&text, "pass %d of %d: ", i+1, len(list.Items))
+			number = fmt.Sprintf("pass %d: ", i+1)
 		}
 		fmt.Fprintf(&text, "%s: ", pass.OwnerName())
 		o := outcome{Owner: pass.OwnerName(), Time: pass.View.Time.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")}
 		replayed, err := replayOne(scheme, pass)
 		switch {
 		case pass.Plan == nil && pass.PlanError == "":
-			fmt.Fprintf(&text, "it failed before its plan: %s\n", pass.Error)
+			o.Error = "it failed before its plan: " + pass.Error
+			fmt.Fprintf(&text, "%s\n", o.Error)
 		case err != nil:
 			o.Error = err.Error()
-			errs = append(errs, fmt.Errorf("pass %d: %w", i+1, err))
+			errs = append(errs, fmt.Errorf("%s%w", number, err))
 			fmt.Fprintf(&text, "%s\n", err)
 		case len(replayed.Differences) > 0:
+			compared++
 			differ++
 			o.Differences = replayed.Differences
 			fmt.Fprintf(&text, "the plan differs\n")
@@ -134,6 +138,7 @@ func replay(list *record.List, out io.Writer, format *output.Flag) error {
 				return err
 			}
 		default:
+			compared++
 			o.Differences = []record.Difference{}
 			fmt.Fprintf(&text, "same plan\n")
 		}
@@ -145,6 +150,9 @@ func replay(list *record.List, out io.Writer, format *output.Flag) error {
 	}
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
+	}
+	if compared == 0 {
+		return errors.New("nothing was compared: no pass has a plan")
 	}
 	if differ > 0 {
 		return &exitcode.Error{Code: exitDiffers}

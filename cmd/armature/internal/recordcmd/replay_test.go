@@ -177,6 +177,38 @@ func TestReplayShowsDifferences(t *testing.T) {
 	assert.ErrorContains(t, err, `the pass is of the operator "other"; this program has daemonjob, fluxjob`)
 }
 
+// Passes that failed before their plans have nothing to compare. A replay of only such passes isn't a success.
+func TestReplayOfPassesWithoutAPlan(t *testing.T) {
+	list := recordedPasses(t, jobflow.Name)
+	list.Items = list.Items[:2]
+	list.Items[0].Plan, list.Items[0].Error = nil, "no answer"
+	var out strings.Builder
+	require.NoError(t, replay(list, &out, output.New()))
+	assert.Equal(t, "pass 1 of 2: JobFlow.api.practice.com default/nightly: it failed before its plan: no answer\n"+
+		"pass 2 of 2: JobFlow.api.practice.com default/nightly: same plan\n", out.String())
+	list.Items = list.Items[:1]
+	assert.EqualError(t, replay(list, &out, output.New()), "nothing was compared: no pass has a plan")
+}
+
+// The error of the only pass to use names no number: that pass isn't the first of the file.
+func TestAnErrorOfTheOnlyPassHasNoNumber(t *testing.T) {
+	list := recordedPasses(t, jobflow.Name)
+	list.Items[1].Operator = "other"
+	file := filepath.Join(t.TempDir(), "passes.json")
+	var text bytes.Buffer
+	require.NoError(t, list.Write(&text))
+	require.NoError(t, os.WriteFile(file, text.Bytes(), 0o600))
+	for args, want := range map[string]string{"": "pass 2: the pass is of", "--pass=2": "the pass is of"} {
+		cmd := newReplay()
+		cmd.SetOut(&text)
+		cmd.SilenceUsage, cmd.SilenceErrors = true, true
+		cmd.SetArgs(append(strings.Fields(args), file))
+		err := cmd.Execute()
+		require.Error(t, err)
+		assert.True(t, strings.HasPrefix(err.Error(), want), err.Error())
+	}
+}
+
 // A pass of which there is no test leaves no file.
 func TestNoGoTest(t *testing.T) {
 	list := recordedPasses(t, jobflow.Name)
