@@ -14,13 +14,15 @@ type depends struct {
 	text  string
 }
 
-var inDepends = regexp.MustCompile(`[A-Za-z0-9_-]+(?:\.[A-Za-z]+)?|&&|\|\||[!()]`)
+// dependsToken is a token of a "depends".
+var dependsToken = regexp.MustCompile(`^\s*([A-Za-z0-9_-]+(?:\.[A-Za-z]+)?|&&|\|\||[!()])`)
 
 // dependencies reads what a task waits for.
 func (f *argoFlow) dependencies(task field) depends {
 	d := depends{task: task, names: task.get("dependencies").strings()}
 	d.text = task.get("depends").text()
-	for _, token := range inDepends.FindAllString(d.text, -1) {
+	tokens, _ := tokensOf(d.text, dependsToken)
+	for _, token := range tokens {
 		if strings.ContainsAny(token, "&|!()") {
 			continue
 		}
@@ -31,16 +33,31 @@ func (f *argoFlow) dependencies(task field) depends {
 	return d
 }
 
-// unreadable returns what of a "depends" has no counterpart.
-func (d depends) unreadable() string {
-	for _, token := range inDepends.FindAllString(d.text, -1) {
-		if _, how, cut := strings.Cut(token, "."); cut {
-			if _, ok := (&outcomes{}).phase(how); !ok {
-				return token
-			}
-		}
+// parse makes a condition of a "depends", of which one returns those of the tasks.
+func (d depends) parse(one func(name, how string) condition) (condition, error) {
+	tokens, err := tokensOf(d.text, dependsToken)
+	if err != nil {
+		return condition{}, err
 	}
-	return ""
+	return (&whenParser{tokens: tokens, operands: func(token string) (condition, error) {
+		name, how, cut := strings.Cut(token, ".")
+		if strings.ContainsAny(token, "&|!()") {
+			return condition{}, fmt.Errorf("%q isn't understood", token)
+		}
+		if _, ok := (&outcomes{}).phase(how); cut && !ok {
+			return condition{}, fmt.Errorf("%s has no counterpart", token)
+		}
+		return one(name, how), nil
+	}}).parse()
+}
+
+// unreadable says what of a "depends" has no counterpart.
+func (d depends) unreadable() error {
+	if d.text == "" {
+		return nil
+	}
+	_, err := d.parse(func(string, string) condition { return constant(true) })
+	return err
 }
 
 // render returns the condition on which a task starts, and whether it is that all have succeeded.
@@ -66,23 +83,13 @@ func (d depends) render(f *argoFlow, visible scope) (c condition, plain bool) {
 		}
 		return c, plain
 	}
-	if d.unreadable() != "" {
+	if d.unreadable() != nil {
 		for _, name := range d.names {
 			c = and(c, visible[name].succeeded)
 		}
 		return c, true
 	}
-	parser := &whenParser{tokens: inDepends.FindAllString(d.text, -1), operands: func(token string) (condition, error) {
-		name, how, _ := strings.Cut(token, ".")
-		if strings.ContainsAny(token, "&|!()") || visible[name] == nil {
-			return condition{}, fmt.Errorf("%q isn't understood", token)
-		}
-		return one(name, how), nil
-	}}
-	c, err := parser.or()
-	if err != nil || len(parser.tokens) > 0 {
-		return constant(false), false
-	}
+	c, _ = d.parse(one)
 	if strings.ContainsAny(d.text, "|!") {
 		plain = false
 	}
@@ -102,9 +109,14 @@ func (f field) orElse(other field) field {
 
 // condition converts a task's "when". One that the flow can't express blocks the task.
 func (f *argoFlow) condition(p *place, task field, others scope) condition {
-	d := f.dependencies(task)
-	if token := d.unreadable(); token != "" {
-		f.block(p, task.get("depends"), "%s has no counterpart", token)
+	if err := f.dependencies(task).unreadable(); err != nil {
+		f.block(p, task.get("depends"), "%v", err)
+	}
+	if depends := task.get("depends"); depends.has() && depends.value != asText(depends.value) {
+		f.block(p, depends, "want a text")
+	}
+	if dependencies := task.get("dependencies"); dependencies.has() && !dependencies.areTexts() {
+		f.block(p, dependencies, "want a list of names")
 	}
 	when := task.get("when")
 	if !when.has() {

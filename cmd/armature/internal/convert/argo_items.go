@@ -31,7 +31,9 @@ var (
 
 // items makes a forEach of a task's items.
 func (f *argoFlow) items(p *place, node map[string]any) {
-	if list := p.task.get("withItems"); list.has() {
+	if list := p.task.get("withItems"); list.isEmptyList() {
+		list.take() // Argo runs the task once then
+	} else if list.has() {
 		if _, ok := list.value.([]any); !ok {
 			f.block(p, list, "want a list of items")
 			return
@@ -112,8 +114,8 @@ func (f *argoFlow) sequence(p *place, node map[string]any) {
 	if !s.has() {
 		return
 	}
-	number := func(name string) (int, bool) {
-		n, err := strconv.Atoi(substitute(valueText(s.get(name).value), p.outer))
+	number := func(name string) (int64, bool) { // of 62 bits, so that no sum or difference overflows
+		n, err := strconv.ParseInt(substitute(valueText(s.get(name).value), p.outer), 10, 62)
 		return n, err == nil
 	}
 	start, known := number("start")
@@ -126,7 +128,7 @@ func (f *argoFlow) sequence(p *place, node map[string]any) {
 	if s.get("format").has() {
 		format = substitute(asText(s.get("format").value), p.outer)
 	}
-	step := 1
+	step := int64(1)
 	if end < start && !s.get("count").has() { // Argo counts down then
 		step = -1
 	}
@@ -146,7 +148,14 @@ func (f *argoFlow) sequence(p *place, node map[string]any) {
 
 // hasItems reports whether a task is run once for each item.
 func hasItems(task field) bool {
-	return task.get("withItems").has() || task.get("withParam").has() || task.get("withSequence").has()
+	items := task.get("withItems")
+	return items.has() && !items.isEmptyList() || task.get("withParam").has() || task.get("withSequence").has()
+}
+
+// isEmptyList reports whether the value is a list without items.
+func (f field) isEmptyList() bool {
+	list, ok := f.value.([]any)
+	return ok && len(list) == 0
 }
 
 // nodesOf makes the nodes of a place: one, or one for each item.

@@ -75,3 +75,22 @@ func TestAllowedFailuresOfItems(t *testing.T) {
 		return map[bool]string{true: "failed", false: "succeeded"}[node == "a-0"]
 	}))
 }
+
+// TestNoItems: a task whose withItems is empty is run once, as in Argo, and has an output. Other lists that are empty run nothing.
+func TestNoItems(t *testing.T) {
+	flow, _ := flowOf(t, "", `
+  - name: main
+    dag:
+      tasks:
+      - {name: a, template: run, withItems: []}
+      - {name: b, template: run, depends: a, arguments: {parameters: [{name: x, value: "{{tasks.a.outputs.result}}"}]}}
+      - {name: c, template: run, withParam: "[]"}
+`)
+	assert.Nil(t, nodeNamed(t, flow, "a").ForEach)
+	assert.Equal(t, "a", nodeNamed(t, flow, "b").Inputs[0].From)
+	each := nodeNamed(t, flow, "c").ForEach
+	require.NotNil(t, each)
+	assert.Empty(t, each.Items)
+	ran := run(t, flow, func(string) string { return "succeeded" })
+	assert.Equal(t, "succeeded", ran["b"])
+}

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -68,10 +67,12 @@ func (f *argoFlow) job(p *place, node map[string]any) {
 	}
 	job := map[string]any{"template": template}
 	if limit := t.get("retryStrategy", "limit"); limit.has() {
-		var n int64
-		if _, err := fmt.Sscan(substitute(valueText(limit.value), p.params), &n); err == nil {
+		n, err := strconv.ParseInt(substitute(valueText(limit.value), p.params), 10, 32)
+		if err == nil {
 			limit.take()
 			job["backoffLimit"] = n
+		} else {
+			limit.drop("want a whole number")
 		}
 	}
 	if timeout := t.get("timeout"); timeout.has() {

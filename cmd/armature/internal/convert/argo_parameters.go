@@ -5,10 +5,12 @@ import (
 	"maps"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
-// parameter is a reference in a text to what Argo fills in: a parameter, most of the time.
-var parameter = regexp.MustCompile(`\{\{\s*=?\s*([^{}]+?)\s*\}\}`)
+// parameter is a reference in a text to what Argo fills in: a parameter, most of the time. It ends at the first }}, as in Argo, whatever
+// is between. One without an end, which Argo refuses, goes to the end of the text.
+var parameter = regexp.MustCompile(`(?s)\{\{\s*=?\s*(.*?)\s*(?:\}\}|$)`)
 
 // scalar takes the text of a parameter's value. False: it has none that is known, as Argo takes no value from an object or a list.
 func (f field) scalar() (string, bool) {
@@ -110,7 +112,7 @@ func fill(value any, params map[string]string) any {
 func substitute(text string, params map[string]string) string {
 	return parameter.ReplaceAllStringFunc(text, func(found string) string {
 		name := parameter.FindStringSubmatch(found)[1]
-		if value, ok := params[name]; ok {
+		if value, ok := params[name]; ok && strings.HasSuffix(found, "}}") {
 			return value
 		}
 		return found

@@ -133,14 +133,27 @@ type whenParser struct {
 
 // parseWhen makes a condition of a "when" in which the parameters have been filled in.
 func parseWhen(text string, references func(task, what, value string) (condition, error)) (condition, error) {
-	p := &whenParser{references: references}
-	for rest := text; strings.TrimSpace(rest) != ""; {
-		found := whenToken.FindStringSubmatch(rest)
-		if found == nil {
-			return condition{}, fmt.Errorf("%q isn't understood", strings.TrimSpace(rest))
-		}
-		p.tokens, rest = append(p.tokens, found[1]), rest[len(found[0]):]
+	tokens, err := tokensOf(text, whenToken)
+	if err != nil {
+		return condition{}, err
 	}
+	return (&whenParser{tokens: tokens, references: references}).parse()
+}
+
+// tokensOf splits a text into its tokens. If some of it is no token, it returns those before.
+func tokensOf(text string, token *regexp.Regexp) (tokens []string, err error) {
+	for rest := text; strings.TrimSpace(rest) != ""; {
+		found := token.FindStringSubmatch(rest)
+		if found == nil {
+			return tokens, fmt.Errorf("%q isn't understood", strings.TrimSpace(rest))
+		}
+		tokens, rest = append(tokens, found[1]), rest[len(found[0]):]
+	}
+	return tokens, nil
+}
+
+// parse makes a condition of all tokens.
+func (p *whenParser) parse() (condition, error) {
 	c, err := p.or()
 	if err == nil && len(p.tokens) > 0 {
 		err = fmt.Errorf("%q isn't understood", p.tokens[0])

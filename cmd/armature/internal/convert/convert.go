@@ -81,7 +81,7 @@ func isOf(gvk schema.GroupVersionKind, system string) bool {
 	return false
 }
 
-func convert(src *source, gvk schema.GroupVersionKind, templates map[string]field, all runtimes) ([]map[string]any, error) {
+func convert(src *source, gvk schema.GroupVersionKind, templates references[field], all runtimes) ([]map[string]any, error) {
 	root := src.root()
 	root.get("apiVersion").take()
 	root.get("kind").take()

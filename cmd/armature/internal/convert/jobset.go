@@ -62,7 +62,12 @@ func jobSetSpec(from field, spec map[string]any, name string) {
 		replicas[r.name] = of
 		types = append(types, r.name)
 	}
-	from.get("startupPolicy", "startupPolicyOrder").take()
+	switch order := from.get("startupPolicy", "startupPolicyOrder"); order.value {
+	case "AnyOrder", "InOrder":
+		order.take()
+	default:
+		order.drop("want AnyOrder or InOrder, found %v", order.value)
+	}
 	spec["replicaSpecs"] = replicas
 	jobSetSuccess(from, spec, all, types)
 	run := map[string]any{}
@@ -73,8 +78,9 @@ func jobSetSpec(from field, spec map[string]any, name string) {
 		spec["runPolicy"] = run
 	}
 	network := from.get("network")
-	for _, field := range []string{"enableDNSHostnames", "subdomain"} {
-		network.get(field).take()
+	network.get("subdomain").take()
+	if names := network.get("enableDNSHostnames"); names.has() && !names.isTrue() {
+		from.source.note(names.path, "pods have host names all the same")
 	}
 	if publish := network.get("publishNotReadyAddresses"); publish.has() && !publish.isTrue() {
 		from.source.note(publish.path, "pods have their names before they are ready")
@@ -90,7 +96,11 @@ func (r replicatedJob) replicas(all []replicatedJob, jobSet, subdomain string) m
 	if r.inPlace {
 		of["restartPolicy"] = "OnFailure"
 	}
-	r.from.get("groupName").take()
+	if group := r.from.get("groupName"); group.value == "default" { // what JobSet's own webhook writes
+		group.take()
+	} else {
+		group.drop("a ReplicaJob has no groups of types")
+	}
 	var on []any
 	for _, d := range r.from.get("dependsOn").items() {
 		on = append(on, map[string]any{"type": d.get("name").text(), "status": d.get("status").text()})
@@ -195,8 +205,11 @@ func (r replicatedJob) renames(all []replicatedJob, jobSet, subdomain string, te
 func jobSetSuccess(from field, spec map[string]any, all []replicatedJob, types []any) {
 	policy := from.get("successPolicy")
 	rule, targets := "All", types
-	if policy.get("operator").text() == "Any" {
-		rule = "Any"
+	switch operator := policy.get("operator"); operator.value {
+	case "All", "Any":
+		rule = operator.text()
+	default:
+		operator.drop("want All or Any, found %v", operator.value)
 	}
 	if of := policy.get("targetReplicatedJobs").strings(); len(of) > 0 {
 		targets = anys(of)

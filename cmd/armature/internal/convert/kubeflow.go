@@ -66,7 +66,7 @@ func kubeflowJob(root field, kind kubeflowKind) map[string]any {
 	spec["replicaSpecs"] = replicas
 	run := kubeflowRunPolicy(from)
 	if launcher, ok := replicas["Launcher"].(map[string]any); ok && isMPI && !isV1(root) {
-		launcherRestarts(from, launcher, run)
+		launcherRestarts(job.places["Launcher"], launcher, run)
 		noteWorkerRestarts(from, replicas, run)
 	}
 	spec["runPolicy"] = run
@@ -104,7 +104,7 @@ func isV1(root field) bool { return root.get("apiVersion").value == "kubeflow.or
 // launcherRestarts sets the defaults of the MPI operator, which runs the launcher as a Job: its container restarts in place, as often
 // as a Job's default backoffLimit allows.
 func launcherRestarts(from field, launcher, run map[string]any) {
-	if !from.get("mpiReplicaSpecs", "Launcher", "restartPolicy").has() {
+	if !from.get("restartPolicy").has() {
 		launcher["restartPolicy"] = "OnFailure"
 	}
 	if _, ok := run["backoffLimit"]; !ok && launcher["restartPolicy"] == "OnFailure" {
@@ -124,7 +124,7 @@ func noteWorkerRestarts(from field, replicas, run map[string]any) {
 
 // replicasOf makes the replicas of a type.
 func (j trainingJob) replicasOf(name string) map[string]any {
-	from, replicas := j.from.get(j.kind.replicas, name), map[string]any{"restartPolicy": j.kind.restartPolicy}
+	from, replicas := j.places[name], map[string]any{"restartPolicy": j.kind.restartPolicy}
 	from.get("replicas").move(replicas, "replicas")
 	if policy := from.get("restartPolicy"); policy.has() {
 		policy.move(replicas, "restartPolicy")

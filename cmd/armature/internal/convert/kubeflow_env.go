@@ -13,15 +13,25 @@ type trainingJob struct {
 	from     field
 	kind     kubeflowKind
 	replicas map[string]int64 // by type
+	places   map[string]field // of the types
 }
 
+// replicaTypes are the types of replicas that have a meaning. The defaults of the training operator write them so.
+var replicaTypes = []string{"Chief", "Evaluator", "Launcher", "Master", "PS", "Worker"}
+
 func newTrainingJob(from field, kind kubeflowKind) trainingJob {
-	j := trainingJob{from: from, kind: kind, replicas: map[string]int64{}}
+	j := trainingJob{from: from, kind: kind, replicas: map[string]int64{}, places: map[string]field{}}
 	for _, name := range from.get(kind.replicas).keys() {
 		of := from.get(kind.replicas, name)
 		if len(of.keys()) == 0 {
 			continue
 		}
+		i := slices.IndexFunc(replicaTypes, func(known string) bool { return strings.EqualFold(known, name) && known != name })
+		if i >= 0 && !from.get(kind.replicas, replicaTypes[i]).has() && !j.has(replicaTypes[i]) { // lint refuses both
+			name = replicaTypes[i]
+			from.source.rename(of.path, "the type of replicas is called %s", name)
+		}
+		j.places[name] = of
 		j.replicas[name] = 1
 		if n, ok := of.get("replicas").value.(int64); ok {
 			j.replicas[name] = n
@@ -42,7 +52,7 @@ func (j trainingJob) total() int64 {
 
 // port returns the port by which replicas of a type are reached: the one with the kind's name, or its default.
 func (j trainingJob) port(replicaType string) string {
-	for _, c := range j.from.get(j.kind.replicas, replicaType, "template", "spec", "containers").items() {
+	for _, c := range j.places[replicaType].get("template", "spec", "containers").items() {
 		for _, port := range c.get("ports").items() {
 			if c.get("name").value == j.kind.container && port.get("name").value == j.kind.port {
 				return valueText(port.get("containerPort").value)
@@ -187,7 +197,7 @@ func paddleEnv(j trainingJob, replicaType string) []variable {
 		if j.replicas[leads] == 1 {
 			meets = "$(POD_IP_DUMMY)"
 		} else {
-			j.from.source.note(j.from.get(j.kind.replicas, leads).path,
+			j.from.source.note(j.places[leads].path,
 				"PADDLE_MASTER has the host name of %s 0, also in its own pod, which had its address there: "+
 					"set it in the command, of POD_IP_DUMMY, if paddle doesn't find itself by its name", leads)
 		}

@@ -69,3 +69,16 @@ func TestMPIWorkers(t *testing.T) {
 	assert.Empty(t, job.Spec.ReplicaSpecs["Launcher"].Template.Spec.Containers[0].Command)
 	assert.Equal(t, v1alpha1.CleanPodRunning, job.Spec.RunPolicy.CleanPodPolicy)
 }
+
+// TestReplicaTypesInAnyCase: the training operator's defaults write the types of replicas in their own case.
+func TestReplicaTypesInAnyCase(t *testing.T) {
+	const template = "template: {spec: {containers: [{name: pytorch, image: i, ports: [{name: pytorchjob-port, containerPort: 29500}]}]}}"
+	job, notes := replicaJobOf(t, "PyTorchJob", "{pytorchReplicaSpecs: {master: {"+template+"}, WORKER: {replicas: 2, "+template+"}}}")
+	assert.Contains(t, notes, "spec.pytorchReplicaSpecs.master: the type of replicas is called Master")
+	want, _ := replicaJobOf(t, "PyTorchJob", "{pytorchReplicaSpecs: {Master: {"+template+"}, Worker: {replicas: 2, "+template+"}}}")
+	assert.Equal(t, want, job)
+	job, notes = replicaJobOf(t, "TFJob", "{tfReplicaSpecs: {ps: {"+template+"}, chief: {"+template+"}, Worker: {"+template+"}}}")
+	assert.Contains(t, job.Spec.ReplicaSpecs, v1alpha1.ReplicaType("PS"))
+	assert.Contains(t, job.Spec.ReplicaSpecs, v1alpha1.ReplicaType("Chief"))
+	assert.NotContains(t, notes, "is called Worker")
+}

@@ -156,43 +156,59 @@ func (f field) take() any {
 	return runtime.DeepCopyJSONValue(f.value)
 }
 
+// takeA takes a value of a type. One of another type is left, so that it is noted.
+func takeA[T any](f field) (value T, ok bool) {
+	if _, ok = f.value.(T); ok {
+		value, _ = f.take().(T)
+	}
+	return value, ok
+}
+
 // text takes a string.
 func (f field) text() string {
-	text, _ := f.take().(string)
+	text, _ := takeA[string](f)
 	return text
 }
 
 // object takes an object; it is never nil.
 func (f field) object() map[string]any {
-	object, _ := f.take().(map[string]any)
-	if object == nil {
-		object = map[string]any{}
+	if object, ok := takeA[map[string]any](f); ok {
+		return object
 	}
-	return object
+	return map[string]any{}
 }
 
 // number takes a whole number, of which an absent one is the default.
 func (f field) number(otherwise int64) int64 {
-	number, ok := f.take().(int64)
-	if !ok {
-		return otherwise
+	if number, ok := takeA[int64](f); ok {
+		return number
 	}
-	return number
+	return otherwise
 }
 
 // isTrue takes a bool.
-func (f field) isTrue() bool { return f.take() == true }
+func (f field) isTrue() bool {
+	value, _ := takeA[bool](f)
+	return value
+}
 
-// strings takes a list of strings.
+// strings takes a list of strings. A list with something else is left, so that it is noted.
 func (f field) strings() []string {
-	list, _ := f.take().([]any)
-	var all []string
-	for _, item := range list {
-		if text, ok := item.(string); ok {
-			all = append(all, text)
-		}
+	if !f.areTexts() {
+		return nil
 	}
+	var all []string
+	for _, item := range f.items() {
+		all = append(all, item.text())
+	}
+	f.take()
 	return all
+}
+
+// areTexts reports whether the value is a list of strings.
+func (f field) areTexts() bool {
+	list, ok := f.value.([]any)
+	return ok && !slices.ContainsFunc(list, func(item any) bool { _, is := item.(string); return !is })
 }
 
 // drop notes why a field is not carried over, if it is there.

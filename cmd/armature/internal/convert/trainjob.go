@@ -14,20 +14,29 @@ import (
 
 // runtimes are those of TrainJobs, by kind and name: what a TrainJob runs stands there.
 type runtimes struct {
-	docs  map[string]*manifest.Document
-	named map[string]bool // by a TrainJob
+	docs  references[*manifest.Document]
+	named map[*manifest.Document]bool // by a TrainJob
 }
 
 func runtimesIn(docs []*manifest.Document) runtimes {
-	all := runtimes{map[string]*manifest.Document{}, map[string]bool{}}
+	all := runtimes{references[*manifest.Document]{}, map[*manifest.Document]bool{}}
+	var jobs []*manifest.Document
 	for _, doc := range docs {
-		gvk := doc.Object.GroupVersionKind()
+		gvk, namespace := doc.Object.GroupVersionKind(), doc.Object.GetNamespace()
 		switch {
 		case gvk.Group != trainerGroup:
 		case gvk.Kind == "TrainJob":
-			all.named[runtimeOf(newSource(doc).root())] = true
+			jobs = append(jobs, doc)
 		default:
-			all.docs[gvk.Kind+"/"+doc.Object.GetName()] = doc
+			if gvk.Kind == "ClusterTrainingRuntime" {
+				namespace = ""
+			}
+			all.docs.add(namespace, gvk.Kind+"/"+doc.Object.GetName(), doc)
+		}
+	}
+	for _, job := range jobs {
+		if doc, ok := all.docs.find(job.Object.GetNamespace(), runtimeOf(newSource(job).root())); ok {
+			all.named[doc] = true
 		}
 	}
 	return all
@@ -52,8 +61,7 @@ func trainRuntime(root field, all runtimes) {
 		}
 	}
 	root.get("spec").take()
-	doc := root.source.doc.Object
-	if name := doc.GetKind() + "/" + doc.GetName(); !all.named[name] {
+	if !all.named[root.source.doc] {
 		root.source.note("spec", "not carried over: no TrainJob among the files names it")
 	}
 }
@@ -69,7 +77,7 @@ const (
 func trainJob(root field, all runtimes) (map[string]any, error) {
 	from, name := root.get("spec"), runtimeOf(root)
 	from.get("runtimeRef", "apiGroup").take()
-	doc, ok := all.docs[name]
+	doc, ok := all.docs.find(root.source.doc.Object.GetNamespace(), name)
 	if !ok {
 		return nil, fmt.Errorf("spec.runtimeRef: %s is in none of the files, and says what the job runs; "+
 			"give it together with the job: kubectl get %s -o yaml", name, name)

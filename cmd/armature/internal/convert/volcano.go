@@ -9,28 +9,29 @@ import (
 	"github.com/armature-dev/armature/cmd/armature/internal/manifest"
 )
 
-// templatesIn finds Volcano's JobTemplates, by name: a JobFlow needs to know how many tasks each has.
-func templatesIn(docs []*manifest.Document) map[string]field {
-	all := map[string]field{}
+// templatesIn finds Volcano's JobTemplates: a JobFlow needs to know how many tasks each has.
+func templatesIn(docs []*manifest.Document) references[field] {
+	all := references[field]{}
 	for _, doc := range docs {
 		if gvk := doc.Object.GroupVersionKind(); gvk.Group == "flow.volcano.sh" && gvk.Kind == "JobTemplate" {
-			all[doc.Object.GetName()] = newSource(doc).root()
+			all.add(doc.Object.GetNamespace(), doc.Object.GetName(), newSource(doc).root())
 		}
 	}
 	return all
 }
 
 // volcanoFlow makes a JobFlow of Volcano's. Each of its flows runs the JobTemplate of its own name, as one Job for each task.
-func volcanoFlow(root field, templates map[string]field) map[string]any {
+func volcanoFlow(root field, all references[field]) map[string]any {
 	object, spec := newObject("JobFlow", root)
+	templates := map[string]field{}
 	jobs := map[string][]string{} // by Volcano's flow
 	for _, flow := range root.get("spec", "flows").items() {
 		name := flow.get("name").text()
-		template, ok := templates[name]
+		template, ok := all.find(root.source.doc.Object.GetNamespace(), name)
 		if !ok {
 			flow.source.note(flow.get("name").path, "the JobTemplate %q is in none of the files: it is taken to have one task; convert it too", name)
 		}
-		jobs[name] = taskNames(name, template)
+		templates[name], jobs[name] = template, taskNames(name, template)
 	}
 	var flows []any
 	for _, flow := range root.get("spec", "flows").items() {
