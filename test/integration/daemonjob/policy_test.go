@@ -139,10 +139,11 @@ func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
 	spec.GlobalParams.NodeName = node
 	spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](24 * 3600)
 	p.create(spec)
-	p.Eventually("its script traps the signal", func() bool {
+	traps := func() bool {
 		_, err := os.Stat(trapped)
 		return err == nil
-	})
+	}
+	p.Eventually("its script traps the signal", traps)
 	p.Eventually("its pod runs", func() bool { return p.pods("demo")[node].Status.Phase == corev1.PodRunning })
 	pod := p.pods("demo")[node]
 	first := &batchv1.Job{}
@@ -153,6 +154,7 @@ func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
 		return strings.Contains(meta.FindStatusCondition(j.Status.Conditions, "Ready").Message, "1 waiting for old pods to end ("+node+" "+pod.Name+")")
 	})
 	assert.EqualValues(t, 1, job.Status.Active)
+	require.NoError(t, os.Remove(trapped))
 	require.NoError(t, os.WriteFile(end, nil, 0o600))
 	p.Eventually("there is another Job", func() bool {
 		var again batchv1.Job
@@ -162,6 +164,7 @@ func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, corev1.PodFailed, pod.Status.Phase)
 	}
+	p.Eventually("the script of the next pod writes no more into the directory", traps)
 }
 
 func TestADeadlineHoldsWhileNoManagerRuns(t *testing.T) {

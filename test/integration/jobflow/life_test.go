@@ -94,10 +94,11 @@ func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
 	deaf := node("a", "trap '"+harness.ScriptUntil(end)+"; exit 1' TERM; touch "+trapped+"; while :; do sleep 0.1; done")
 	deaf.JobTemplate.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](24 * 3600)
 	p.run("again", v1alpha1.JobFlowSpec{Flows: []v1alpha1.Flow{deaf}})
-	p.Eventually("the script traps the signal", func() bool {
+	traps := func() bool {
 		_, err := os.Stat(trapped)
 		return err == nil
-	})
+	}
+	p.Eventually("the script traps the signal", traps)
 	p.waitFlow("again", "a", v1alpha1.FlowRunning)
 	pod, first := p.pods("again")["a"], p.job("again-a")
 	require.NoError(t, p.Client.Delete(t.Context(), first, client.PropagationPolicy(metav1.DeletePropagationBackground)))
@@ -106,6 +107,7 @@ func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
 	})
 	assert.Equal(t, "waits for pod "+pod.Name+" of an earlier Job to end", flow.Status.Flows[0].Message)
 	assert.Empty(t, p.Jobs())
+	require.NoError(t, os.Remove(trapped))
 	require.NoError(t, os.WriteFile(end, nil, 0o600))
 	p.Eventually("there is another Job", func() bool {
 		var job batchv1.Job
@@ -117,6 +119,7 @@ func TestAJobThatSomeoneDeletesIsMadeAgainOnceItsPodsHaveEnded(t *testing.T) {
 		assert.Equal(t, corev1.PodFailed, old.Status.Phase)
 	}
 	p.waitFlow("again", "a", v1alpha1.FlowRunning)
+	p.Eventually("its script writes no more into the directory", traps)
 }
 
 func TestTerminatedFlowsEnd(t *testing.T) {
