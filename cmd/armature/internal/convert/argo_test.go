@@ -133,16 +133,21 @@ func TestNothingRunsThatWouldNot(t *testing.T) {
 		"an outcome without equivalent": {`template: run, depends: first.AnySucceeded`, "", "first.AnySucceeded has no counterpart"},
 		"an expression with braces": {`template: run, arguments: {parameters: [{name: x, value: "{{=filter([1, 2], {# > 1})}}"}]}`, "",
 			"{{=filter([1, 2], {# > 1})}} has no value here"},
-		"an item in an expression":    {`template: run, withItems: [1], arguments: {parameters: [{name: x, value: "{{=filter([1], {# > {{item}} })}}"}]}`, "", "has no value here"},
-		"a reference without an end":  {`template: run, arguments: {parameters: [{name: x, value: "{{workflow.uid"}]}`, "", "{{workflow.uid has no value here"},
-		"a dependency with a comma":   {`template: run, depends: "first.Succeeded, first.Failed"`, "", `depends: not carried over: ", first.Failed" isn't understood`},
+		"an item in an expression": {
+			`template: run, withItems: [1], arguments: {parameters: [{name: x, value: "{{=filter([1], {# > {{item}} })}}"}]}`, "",
+			"has no value here"},
+		"a reference without an end": {`template: run, arguments: {parameters: [{name: x, value: "{{workflow.uid"}]}`, "",
+			"{{workflow.uid has no value here"},
+		"a dependency with a comma": {`template: run, depends: "first.Succeeded, first.Failed"`, "",
+			`depends: not carried over: ", first.Failed" isn't understood`},
 		"a dependency with =":         {`template: run, depends: "first = first"`, "", `"= first" isn't understood`},
 		"a dependency without an end": {`template: run, depends: "(first"`, "", "a parenthesis isn't closed"},
 		"dependencies side by side":   {`template: run, depends: "first first"`, "", `"first" isn't understood`},
 		"a list in depends":           {`template: run, depends: [first]`, "", "depends: not carried over: want a text"},
 		"a text in dependencies":      {`template: run, dependencies: first`, "", "dependencies: not carried over: want a list of names"},
 		"a number in dependencies":    {`template: run, dependencies: [first, 1]`, "", "dependencies: not carried over: want a list of names"},
-		"a sequence of all numbers":   {`template: run, withSequence: {start: -9223372036854775808, end: 9223372036854775807}`, "", "want numbers"},
+		"a sequence of all numbers": {`template: run, withSequence: {start: -9223372036854775808, end: 9223372036854775807}`, "",
+			"want numbers"},
 		"a sequence past all numbers": {`template: run, withSequence: {start: 9223372036854775807, count: 5}`, "", "want numbers"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +168,8 @@ func TestNothingRunsThatWouldNot(t *testing.T) {
 // TestRetryLimit: a limit that is no whole number is no limit.
 func TestRetryLimit(t *testing.T) {
 	flow, notes := flowOf(t, "", "  - {name: main, steps: [[{name: a, template: wrong}, {name: b, template: right}]]}\n"+
-		"  - {name: wrong, retryStrategy: {limit: 3x}, container: {image: i}}\n  - {name: right, retryStrategy: {limit: \"3\"}, container: {image: i}}\n")
+		"  - {name: wrong, retryStrategy: {limit: 3x}, container: {image: i}}\n"+
+		"  - {name: right, retryStrategy: {limit: \"3\"}, container: {image: i}}\n")
 	assert.Nil(t, nodeNamed(t, flow, "a").JobTemplate.BackoffLimit)
 	assert.Contains(t, strings.Join(notes, "\n"), "spec.templates[2].retryStrategy.limit: not carried over: want a whole number")
 	assert.Equal(t, new(int32(3)), nodeNamed(t, flow, "b").JobTemplate.BackoffLimit)

@@ -190,7 +190,8 @@ func TestAnyDAG(t *testing.T) {
 
 func TestWhatCannotBeConverted(t *testing.T) {
 	for text, want := range map[string]string{
-		"apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow":                    "f:2:1: CronWorkflow/: the kind (argoproj.io/v1alpha1) can't be converted; these can: Volcano's JobFlow and JobTemplate, Argo's Workflow, JobSet, kubeflow's TrainJob, JAXJob, MPIJob,",
+		"apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow": "f:2:1: CronWorkflow/: the kind (argoproj.io/v1alpha1) " +
+			"can't be converted; these can: Volcano's JobFlow and JobTemplate, Argo's Workflow, JobSet, kubeflow's TrainJob, JAXJob, MPIJob,",
 		"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {entrypoint: a}": `f:2:1: Workflow/: spec.entrypoint: there is no template "a" among spec.templates`,
 	} {
 		docs, err := manifest.Parse("f", []byte(text))

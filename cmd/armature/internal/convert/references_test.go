@@ -7,13 +7,15 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestNamespaces: a JobFlow has the JobTemplates of its own namespace, a TrainJob the runtime. A manifest without a namespace goes with any.
+// TestNamespaces: a JobFlow has the JobTemplates of its own namespace, a TrainJob the runtime. A manifest without a namespace goes with
+// any.
 func TestNamespaces(t *testing.T) {
 	flowOf := func(namespace string) string {
 		return "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f" + namespace + "}\nspec: {flows: [{name: t}]}\n---\n"
 	}
 	templateOf := func(namespace, tasks string) string {
-		return "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: t" + namespace + "}\nspec: {tasks: [" + tasks + "]}\n---\n"
+		return "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: t" + namespace + "}\n" +
+			"spec: {tasks: [" + tasks + "]}\n---\n"
 	}
 	const (
 		x       = "{name: x, template: {spec: {containers: [{name: c, image: i}]}}}"

@@ -19,12 +19,13 @@ func TestWrongTypes(t *testing.T) {
 		"spec.flows[1].dependsOn": group + "kind: JobFlow\nspec: {flows: [{name: a}, {name: b, dependsOn: {targets: a}}]}",
 		"spec.tasks[0].replicas": group + "kind: JobTemplate\n" +
 			"spec: {tasks: [{name: x, replicas: '3', template: {spec: {containers: [{name: c, image: i}]}}}]}",
-		"spec.replicatedJobs[0].replicas":       jobset + "replicatedJobs: [{name: w, replicas: '4', " + template + "}]}",
-		"spec.failurePolicy":                    jobset + "failurePolicy: {maxRestarts: '3'}, replicatedJobs: [{name: w, " + template + "}]}",
-		"spec.successPolicy.operator":           jobset + "successPolicy: {operator: any}, replicatedJobs: [{name: w, " + template + "}]}",
-		"spec.startupPolicy.startupPolicyOrder": jobset + "startupPolicy: {startupPolicyOrder: inOrder}, replicatedJobs: [{name: w, " + template + "}]}",
-		"spec.replicatedJobs[0].groupName":      jobset + "replicatedJobs: [{name: w, groupName: g, " + template + "}]}",
-		"spec.network.enableDNSHostnames":       jobset + "network: {enableDNSHostnames: false}, replicatedJobs: [{name: w, " + template + "}]}",
+		"spec.replicatedJobs[0].replicas": jobset + "replicatedJobs: [{name: w, replicas: '4', " + template + "}]}",
+		"spec.failurePolicy":              jobset + "failurePolicy: {maxRestarts: '3'}, replicatedJobs: [{name: w, " + template + "}]}",
+		"spec.successPolicy.operator":     jobset + "successPolicy: {operator: any}, replicatedJobs: [{name: w, " + template + "}]}",
+		"spec.startupPolicy.startupPolicyOrder": jobset + "startupPolicy: {startupPolicyOrder: inOrder}, " +
+			"replicatedJobs: [{name: w, " + template + "}]}",
+		"spec.replicatedJobs[0].groupName": jobset + "replicatedJobs: [{name: w, groupName: g, " + template + "}]}",
+		"spec.network.enableDNSHostnames":  jobset + "network: {enableDNSHostnames: false}, replicatedJobs: [{name: w, " + template + "}]}",
 	} {
 		_, notes := converted(t, "f", []byte(text))
 		assert.Contains(t, strings.Join(notes, "\n"), ": "+path+": ")
