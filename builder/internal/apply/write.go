@@ -287,7 +287,7 @@ func (w *Write) send(ctx context.Context, c *Cluster) (client.Object, *refit, er
 	return w.fit(ctx, c, err)
 }
 
-// patch sends the apply. Before it, the fields of former managers become the builder's, if there are any.
+// patch sends the apply. Before it, fields of the builder's own POST and of former managers become those of its applies, if there are any.
 func (w *Write) patch(ctx context.Context, c *Cluster) (client.Object, error) {
 	d := w.Desired
 	if w.takesOver(c) && !c.DryRun {
