@@ -85,7 +85,11 @@ func TestNoItems(t *testing.T) {
       - {name: a, template: run, withItems: []}
       - {name: b, template: run, depends: a, arguments: {parameters: [{name: x, value: "{{tasks.a.outputs.result}}"}]}}
       - {name: c, template: run, withParam: "[]"}
+      - {name: d, template: nested, withItems: []}
+  - name: nested
+    dag: {tasks: [{name: e, template: run}]}
 `)
+	assert.Equal(t, "succeeded", run(t, flow, func(string) string { return "succeeded" })["d-e"])
 	assert.Nil(t, nodeNamed(t, flow, "a").ForEach)
 	assert.Equal(t, "a", nodeNamed(t, flow, "b").Inputs[0].From)
 	each := nodeNamed(t, flow, "c").ForEach

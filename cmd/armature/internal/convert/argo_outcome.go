@@ -93,14 +93,22 @@ type start struct {
 
 // write puts it into a node. A condition that is the success of all is what a node has by itself, if no failure of them is allowed.
 func (s start) write(node map[string]any, allowed map[string]bool) {
-	after := slices.Clone(s.after)
+	after, when := s.of(allowed)
+	if len(after) > 0 {
+		node["dependencies"] = anys(after)
+	}
+	if when != "" {
+		node["when"] = when
+	}
+}
+
+// of returns the dependencies of a start, and its condition, empty if the dependencies say the same.
+func (s start) of(allowed map[string]bool) (after []string, when string) {
+	after = slices.Clone(s.after)
 	for _, name := range nodesIn(s.when) {
 		if !slices.Contains(after, name) {
 			after = append(after, name)
 		}
-	}
-	if len(after) > 0 {
-		node["dependencies"] = anys(after)
 	}
 	var all []condition
 	for _, name := range after {
@@ -109,9 +117,9 @@ func (s start) write(node map[string]any, allowed map[string]bool) {
 	goesOn := slices.ContainsFunc(after, func(name string) bool { return allowed[name] })
 	terms := strings.Split(s.when.String(), " && ")
 	if len(terms) == len(all) && sameTerms(terms, all) && !goesOn || len(after) == 0 && s.when.always() {
-		return
+		return after, ""
 	}
-	node["when"] = s.when.unwrapped()
+	return after, s.when.unwrapped()
 }
 
 func sameTerms(terms []string, all []condition) bool {

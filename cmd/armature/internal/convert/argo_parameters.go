@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// parameter is a reference in a text to what Argo fills in: a parameter, most of the time. It ends at the first }}, as in Argo, whatever
-// is between. One without an end, which Argo refuses, goes to the end of the text.
-var parameter = regexp.MustCompile(`(?s)\{\{\s*=?\s*(.*?)\s*(?:\}\}|$)`)
+// parameter is a reference in a text to what Argo fills in: a parameter, most of the time. An expression, which begins with =, ends at the
+// first }}, as in Argo, whatever is between. Other braces, as in a script, are none.
+var parameter = regexp.MustCompile(`(?s)\{\{\s*(=.*?|[^{}]+?)\s*\}\}`)
 
 // scalar takes the text of a parameter's value. False: it has none that is known, as Argo takes no value from an object or a list.
 func (f field) scalar() (string, bool) {
@@ -111,8 +111,8 @@ func fill(value any, params map[string]string) any {
 // substitute replaces the parameters that have a value.
 func substitute(text string, params map[string]string) string {
 	return parameter.ReplaceAllStringFunc(text, func(found string) string {
-		name := parameter.FindStringSubmatch(found)[1]
-		if value, ok := params[name]; ok && strings.HasSuffix(found, "}}") {
+		name := strings.TrimSpace(strings.TrimPrefix(parameter.FindStringSubmatch(found)[1], "="))
+		if value, ok := params[name]; ok {
 			return value
 		}
 		return found

@@ -136,8 +136,6 @@ func TestNothingRunsThatWouldNot(t *testing.T) {
 		"an item in an expression": {
 			`template: run, withItems: [1], arguments: {parameters: [{name: x, value: "{{=filter([1], {# > {{item}} })}}"}]}`, "",
 			"has no value here"},
-		"a reference without an end": {`template: run, arguments: {parameters: [{name: x, value: "{{workflow.uid"}]}`, "",
-			"{{workflow.uid has no value here"},
 		"a dependency with a comma": {`template: run, depends: "first.Succeeded, first.Failed"`, "",
 			`depends: not carried over: ", first.Failed" isn't understood`},
 		"a dependency with =":         {`template: run, depends: "first = first"`, "", `"= first" isn't understood`},
@@ -163,6 +161,15 @@ func TestNothingRunsThatWouldNot(t *testing.T) {
 			assert.Empty(t, ran, "nothing starts but what came before")
 		})
 	}
+}
+
+// TestBracesOfAScript: braces that Argo fills nothing into stay as they are.
+func TestBracesOfAScript(t *testing.T) {
+	const source = `print(f'{{"name": "{name}"}}, {{')`
+	flow, notes := flowOf(t, "", "  - {name: main, steps: [[{name: a, template: s}]]}\n"+
+		"  - name: s\n    container:\n      image: i\n      args:\n      - |-\n        "+source+"\n")
+	assert.NotContains(t, strings.Join(notes, "\n"), "has no value here")
+	assert.Equal(t, []string{source}, nodeNamed(t, flow, "a").JobTemplate.Template.Spec.Containers[0].Args)
 }
 
 // TestRetryLimit: a limit that is no whole number is no limit.

@@ -47,7 +47,9 @@ func (f *argoFlow) unfold(p place) (ends []string, done condition, node string) 
 	nested := p.template.get("dag").has() || p.template.get("steps").has()
 	if p.task.has() && !isContainer {
 		for _, each := range []string{"withItems", "withParam", "withSequence"} {
-			if items := p.task.get(each); items.has() {
+			if items := p.task.get(each); each == "withItems" && items.isEmptyList() {
+				items.take() // Argo runs the task once then
+			} else if items.has() {
 				f.block(&p, items, "a forEach runs one Job an item, not a DAG or steps")
 			}
 		}
@@ -149,7 +151,7 @@ func (f *argoFlow) do(p place, task field, begin start, others scope) *outcomes 
 
 // bound blocks a place that starts on a condition that is too long for a flow.
 func (f *argoFlow) bound(p *place, at field) {
-	if p.start.when.long {
+	if _, when := p.start.of(f.allowed); p.start.when.long || len(when) > longestWhen {
 		f.block(p, at, "the condition on which it starts is longer than a flow can have")
 		p.start.when = constant(true)
 		f.onFailure = true // the condition may be a failure

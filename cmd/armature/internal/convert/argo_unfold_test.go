@@ -80,6 +80,17 @@ func TestATaskWithATooLongConditionIsGated(t *testing.T) {
 	isWell(t, result)
 	assert.Contains(t, strings.Join(notes, "\n"), "longer than a flow can have; see to it before you create the JobTemplate after-gate")
 
+	// What dependencies alone say has no length.
+	var fan, names strings.Builder
+	for i := range 90 {
+		fmt.Fprintf(&fan, "      - {name: preprocess-the-shard-number-%d, template: run}\n", i)
+		fmt.Fprintf(&names, "preprocess-the-shard-number-%d, ", i)
+	}
+	flow, said := flowOf(t, "", "  - name: main\n    dag:\n      tasks:\n"+fan.String()+
+		"      - {name: after, template: run, dependencies: ["+names.String()+"]}\n")
+	assert.Empty(t, said)
+	assert.Len(t, nodeNamed(t, flow, "after").Dependencies, 90)
+
 	result, notes = converted(t, "f", []byte(layered(30, "")))
 	isWell(t, result)
 	assert.NotContains(t, result, "gate")

@@ -16,8 +16,11 @@ type condition struct {
 	long bool
 }
 
-// longest is the length of the longest condition: the maximum of a flow's when, and the parentheses that it doesn't need.
-const longest = 4096 + len("()")
+// longestWhen is the maximum of a flow's when.
+const longestWhen = 4096
+
+// longestAny and longestAll bound the conditions of which others are made. Dependencies alone can say that all of many jobs have succeeded.
+const longestAny, longestAll = longestWhen + len("()"), 16 * longestWhen
 
 func constant(value bool) condition { return condition{constant: true, value: value} }
 
@@ -49,6 +52,10 @@ func join(terms []condition, operator string, decisive bool) condition {
 			length += len(term.text)
 			long = long || term.long
 		}
+	}
+	longest := longestAll
+	if decisive {
+		longest = longestAny
 	}
 	if long || length > longest { // those of all tasks before would be in it many times
 		return condition{long: true}

@@ -57,11 +57,7 @@ func (s *source) add(rename bool, path, text string) {
 		return
 	}
 	s.noted[path+"\n"+text] = true
-	name := s.doc.Object.GetName()
-	if name == "" {
-		name = s.doc.Object.GetGenerateName()
-	}
-	s.notes = append(s.notes, Note{s.doc.At(path), s.doc.Object.GetKind() + "/" + name, path, text, rename})
+	s.notes = append(s.notes, Note{s.doc.At(path), nameOf(s.doc), path, text, rename})
 }
 
 // rest notes all that nothing has been made of, each part as a whole.
