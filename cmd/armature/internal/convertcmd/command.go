@@ -89,6 +89,9 @@ func write(out, errOut io.Writer, result convert.Result, failed error, format, s
 	if len(result.Objects) == 0 {
 		return cmp.Or(failed, errors.New("there is nothing to convert"))
 	}
+	if failed != nil {
+		fmt.Fprintln(errOut, failed)
+	}
 	text, err := render(result.Objects)
 	if err != nil {
 		return err
@@ -100,9 +103,6 @@ func write(out, errOut io.Writer, result convert.Result, failed error, format, s
 	report, err := lint.Documents(made)
 	if err != nil {
 		return err
-	}
-	if failed != nil {
-		fmt.Fprintln(errOut, failed)
 	}
 	for _, note := range result.Notes {
 		fmt.Fprintln(errOut, note)

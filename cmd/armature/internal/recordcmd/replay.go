@@ -127,7 +127,7 @@ func replay(list *record.List, out io.Writer, format *output.Flag) error {
 			fmt.Fprintf(&text, "%s\n", o.Error)
 		case err != nil:
 			o.Error = err.Error()
-			errs = append(errs, fmt.Errorf("%s%w", number, err))
+			errs = append(errs, fmt.Errorf("%s%s: %w", number, pass.OwnerName(), err))
 			fmt.Fprintf(&text, "%s\n", err)
 		case len(replayed.Differences) > 0:
 			compared++

@@ -198,7 +198,8 @@ func TestAnErrorOfTheOnlyPassHasNoNumber(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, list.Write(&text))
 	require.NoError(t, os.WriteFile(file, text.Bytes(), 0o600))
-	for args, want := range map[string]string{"": "pass 2: the pass is of", "--pass=2": "the pass is of"} {
+	const owner = "JobFlow.api.practice.com default/"
+	for args, want := range map[string]string{"": "pass 2: " + owner, "--pass=2": owner} {
 		cmd := newReplay()
 		cmd.SetOut(&text)
 		cmd.SilenceUsage, cmd.SilenceErrors = true, true
